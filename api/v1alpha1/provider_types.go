@@ -1,0 +1,162 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Dialect names what a provider's API sends and expects.
+//
+// +kubebuilder:validation:Enum=OpenAI;Anthropic;Generic
+type Dialect string
+
+// The dialects.
+const (
+	DialectOpenAI    Dialect = "OpenAI"
+	DialectAnthropic Dialect = "Anthropic"
+	DialectGeneric   Dialect = "Generic"
+)
+
+// Provider is one LLM API and the rules for calls to it.
+type Provider struct {
+	// name is the route: apps call 127.0.0.1:15080/NAME. A provider named after a dialect in lower case
+	// (openai, anthropic) needs neither dialect nor baseURL.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// dialect names what the provider's API sends. Absent means the dialect whose lower-case name is the
+	// provider's; without one, Generic.
+	// +optional
+	Dialect Dialect `json:"dialect,omitempty"`
+
+	// baseURL is where calls go: http or https, a host, an optional port and path, nothing else. Absent
+	// means the dialect's own; Generic has none.
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	BaseURL string `json:"baseURL,omitempty"`
+
+	// mode overrides the policy's mode for this provider.
+	// +optional
+	Mode Mode `json:"mode,omitempty"`
+
+	// credentialKey names a key of the namespace's Secret headgate-credentials, which the gateway sends
+	// to the hosts listed beside it. Absent means that the app's own header passes through.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	CredentialKey string `json:"credentialKey,omitempty"`
+
+	// limits are this policy's allowances, by name, at most 16. A call is charged to every limit it
+	// matches. Absent means that only what the provider itself reports is obeyed.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Limits []Limit `json:"limits,omitempty"`
+
+	// deadline bounds the time from a call's arrival to its first content byte.
+	// +optional
+	Deadline *Deadline `json:"deadline,omitempty"`
+
+	// throttle says what to do with a refusal (429) that states a wait.
+	// +optional
+	Throttle *Throttle `json:"throttle,omitempty"`
+
+	// unguided says what to do with a refusal (429) that states no wait.
+	// +optional
+	Unguided *Unguided `json:"unguided,omitempty"`
+
+	// overload says what to do when the provider is overloaded (529, 503).
+	// +optional
+	Overload *Overload `json:"overload,omitempty"`
+
+	// lanes divide the limits among kinds of calls, by name, at most 8. The first lane whose match holds
+	// takes the call; an implicit lane named default is last.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.filter(l, has(l.reservedPercent)).map(l, l.reservedPercent).sum() <= 100",message="the lanes' reservedPercent add up to more than 100"
+	// +optional
+	Lanes []Lane `json:"lanes,omitempty"`
+}
+
+// Budget is what a limit counts.
+//
+// +kubebuilder:validation:Enum=Requests;Tokens;InputTokens;OutputTokens;InFlight
+type Budget string
+
+// The budgets.
+const (
+	BudgetRequests     Budget = "Requests"
+	BudgetTokens       Budget = "Tokens"
+	BudgetInputTokens  Budget = "InputTokens"
+	BudgetOutputTokens Budget = "OutputTokens"
+	BudgetInFlight     Budget = "InFlight"
+)
+
+// Window is the time in which an amount refills.
+//
+// +kubebuilder:validation:Enum=Second;Minute;Hour;Day
+type Window string
+
+// The windows.
+const (
+	WindowSecond Window = "Second"
+	WindowMinute Window = "Minute"
+	WindowHour   Window = "Hour"
+	WindowDay    Window = "Day"
+)
+
+// Limit is one allowance.
+//
+// +kubebuilder:validation:XValidation:rule="self.budget == 'InFlight' ? !has(self.per) : has(self.per)",message="per is required, except with budget InFlight, where it is forbidden"
+// +kubebuilder:validation:XValidation:rule="self.budget != 'InFlight' || !has(self.burst)",message="burst is forbidden with budget InFlight"
+type Limit struct {
+	// name appears in status, metrics and refusals.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// budget is what is counted: Requests, Tokens (input and output together), InputTokens, OutputTokens,
+	// or InFlight (calls at once).
+	// +required
+	Budget Budget `json:"budget,omitempty"`
+
+	// amount is what refills within per, or the number of calls at once: a whole number such as 400k.
+	// 0 means that nothing passes.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).sign() >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 0 to 1T, such as 400k"
+	// +required
+	Amount resource.Quantity `json:"amount,omitempty,omitzero"`
+
+	// per is the time in which amount refills, continuously: Second, Minute, Hour or Day.
+	// +optional
+	Per Window `json:"per,omitempty"`
+
+	// burst is the most that can be used at once after a pause: a whole number. Absent means amount. 0
+	// means that nothing passes.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).sign() >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 0 to 1T, such as 400k"
+	// +optional
+	Burst *resource.Quantity `json:"burst,omitempty"`
+
+	// models are globs (* matches any run of characters) of the model names the limit counts, at most 16.
+	// Absent means every model.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	// +optional
+	Models []string `json:"models,omitempty"`
+}

@@ -1,0 +1,88 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "time"
+
+// Kind is a bucket's shape.
+type Kind uint8
+
+// The kinds.
+const (
+	// Continuous is a token bucket: min(capacity, level + rate*dt).
+	Continuous Kind = iota
+	// Slots counts calls in flight; it does not refill, calls give their slot back.
+	Slots
+)
+
+// Bucket configures one bucket.
+type Bucket struct {
+	// Name is unique within the scheduler and stable over Apply.
+	Name string
+	Kind Kind
+	// Rate is in units per second, 0 for Slots.
+	Rate float64
+	// Capacity is in units; 0 lets nothing pass.
+	Capacity float64
+	// Window is the amount's window. From an hour on the bucket is a cap: what does not fit is refused,
+	// not queued.
+	Window time.Duration
+	// StartEmpty gives a bucket that was never seen before the level 0 instead of its capacity.
+	StartEmpty bool
+}
+
+// Lane configures one lane. Index order is match order; the last lane is the default.
+type Lane struct {
+	Name string
+	// Share is r: the sure part of every bucket's rate, 0 to 1; the lanes' sum is at most 1.
+	Share    float64
+	MaxDepth int
+	MaxBytes int64
+	MaxWait  time.Duration
+}
+
+// Config is what a scheduler runs.
+type Config struct {
+	Buckets []Bucket
+	Lanes   []Lane
+}
+
+// BucketID is a bucket's handle within its scheduler.
+type BucketID int32
+
+// Cost is what a call takes from one bucket.
+type Cost struct {
+	Bucket BucketID
+	// Amount is the estimate that is reserved.
+	Amount float64
+	// AtLeast is the estimate's lower bound: only when it exceeds the capacity is the call impossible.
+	AtLeast float64
+}
+
+// Reason says why a call was refused.
+type Reason string
+
+// The reasons.
+const (
+	ReasonNone         Reason = ""
+	ReasonTooLarge     Reason = "TooLarge"     // can never fit
+	ReasonDeadline     Reason = "Deadline"     // cannot start before its latest start
+	ReasonQueueFull    Reason = "QueueFull"    // depth or bytes
+	ReasonQueueExpired Reason = "QueueExpired" // waited its time and did not start
+	ReasonCapReached   Reason = "CapReached"   // a window of an hour or more is used up
+	ReasonNothing      Reason = "NothingPasses" // amount 0
+)
+
+// State is where a call stands.
+type State uint8
+
+// The states.
+const (
+	Idle State = iota // not submitted
+	Queued
+	Admitted // holds its reservation until Settle
+	Refused
+	Cancelled
+	Settled
+)

@@ -1,0 +1,100 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect
+
+import "strings"
+
+// Charges says when a provider takes output tokens from its budgets.
+type Charges string
+
+// The ways of charging.
+const (
+	// MaxAtAdmission takes the largest output a request allows when it is admitted.
+	MaxAtAdmission Charges = "MaxAtAdmission"
+	// EstimateThenActual takes an estimate and corrects it.
+	EstimateThenActual Charges = "EstimateThenActual"
+	// AsProduced takes output as it is produced.
+	AsProduced Charges = "AsProduced"
+)
+
+// ResetMeans says what a reset header's time leads to.
+type ResetMeans string
+
+// The meanings of a reset.
+const (
+	// ResetFull is the time until the bucket is full.
+	ResetFull ResetMeans = "Full"
+	// ResetWindow is the time until the window ends and everything is back at once.
+	ResetWindow ResetMeans = "Window"
+	// ResetUsable is the time until a call like this one can go.
+	ResetUsable ResetMeans = "Usable"
+)
+
+// Facts is what both halves know of a dialect.
+type Facts struct {
+	// Name is the API's name for it: OpenAI.
+	Name string
+	// Route is the name in lower case; the built-in route.
+	Route string
+	// DefaultBaseURL is where its provider answers; empty for Generic.
+	DefaultBaseURL string
+	// BaseURLVariables are the variables its SDKs read, with the path each expects after the route.
+	BaseURLVariables []Variable
+	// Charges, ResetMeans: see the types.
+	Charges    Charges
+	ResetMeans ResetMeans
+	// CachedInputFree says that cached reads do not count to input limits.
+	CachedInputFree bool
+	// ChargesRejected says that a refused call costs a request.
+	ChargesRejected bool
+	// SmallestInputTokens is the least input any call has.
+	SmallestInputTokens int64
+}
+
+// Variable is an environment variable an SDK reads its base URL from.
+type Variable struct {
+	Name string
+	// Path follows the route: OPENAI_BASE_URL ends in /v1, ANTHROPIC_BASE_URL does not.
+	Path string
+}
+
+var all = []Facts{
+	{
+		Name: "OpenAI", Route: "openai", DefaultBaseURL: "https://api.openai.com",
+		BaseURLVariables: []Variable{{Name: "OPENAI_BASE_URL", Path: "/v1"}},
+		Charges:          MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Anthropic", Route: "anthropic", DefaultBaseURL: "https://api.anthropic.com",
+		BaseURLVariables: []Variable{{Name: "ANTHROPIC_BASE_URL"}},
+		Charges:          AsProduced, ResetMeans: ResetFull, CachedInputFree: true, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Generic", Route: "generic",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+}
+
+// All returns the facts of every dialect, in a fixed order.
+func All() []Facts { return append([]Facts(nil), all...) }
+
+// ByName returns the facts of the dialect the API calls name.
+func ByName(name string) (Facts, bool) {
+	for _, f := range all {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Facts{}, false
+}
+
+// ByRoute returns the facts of the dialect whose built-in route is route.
+func ByRoute(route string) (Facts, bool) {
+	for _, f := range all {
+		if f.Route == strings.ToLower(route) {
+			return f, true
+		}
+	}
+	return Facts{}, false
+}

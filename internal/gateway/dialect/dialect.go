@@ -1,0 +1,184 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
+)
+
+// Dialect reads and writes what one provider's API sends. Implementations are stateless and safe for
+// concurrent use; they never fail: what they cannot read is "unknown".
+type Dialect interface {
+	// Facts are what the controller knows of it too.
+	Facts() dialect.Facts
+	// Operation says what a request is, from its method and its path below the route ("/v1/messages").
+	Operation(method, path string) Operation
+	// Path turns the path an app used ("//chat/completions", "/v1/chat/completions", "/chat/completions")
+	// into the one the provider knows, to be joined to the base URL.
+	Path(path string) string
+	// ReadRequest reads what is metered, without decoding the body into structs.
+	ReadRequest(op Operation, contentType string, body []byte) Request
+	// InjectUsage makes a streamed request report its usage; ok is false where nothing need be changed.
+	// The meter then strips what the client did not ask for.
+	InjectUsage(op Operation, body []byte) (rewritten []byte, ok bool)
+	// ReadHeaders reads guidance and budgets from a response of any status.
+	ReadHeaders(status int, h http.Header, received time.Time) Reading
+	// ReadFailure classifies a response that is not a success, and adds what its body says to r.
+	ReadFailure(status int, h http.Header, body []byte, r *Reading) Failure
+	// NewMeter returns a meter for one successful response.
+	NewMeter(op Operation, h http.Header, opts MeterOptions) Meter
+	// Refusal is the gateway's own answer in the provider's error shape.
+	Refusal(r Refusal) (status int, h http.Header, body []byte)
+	// StreamError is a provider-shaped error event for a stream that has started.
+	StreamError(message string) []byte
+	// SetCredential puts key where the provider expects it and removes every other credential.
+	SetCredential(h http.Header, key string)
+	// Fingerprint tells apart the accounts behind the app's own credentials; 0 where there are none. It is
+	// a keyed hash: the key cannot be found from it.
+	Fingerprint(h http.Header) uint64
+}
+
+// Operation is what a request asks for.
+type Operation struct {
+	// Name is short and of a closed set: chat, messages, responses, embeddings, completions, other.
+	Name string
+	// Metered operations are charged to token budgets; others to Requests and InFlight alone.
+	Metered bool
+	// Free operations (listing models, counting tokens) are charged to nothing.
+	Free bool
+}
+
+// Request is what a call may cost. Zero values mean "not stated".
+type Request struct {
+	Model  string
+	Stream bool
+	// TextBytes are the bytes of text parts; MediaTokens the fixed cost of images, audio and documents.
+	TextBytes   int64
+	MediaTokens int64
+	// MaxOutputTokens is the largest of the max-token fields; Choices multiplies it (n, best_of); 0 is 1.
+	MaxOutputTokens int64
+	Choices         int64
+	// WantsUsage: the client itself asked a stream to report usage.
+	WantsUsage bool
+	// IdempotencyKeySent is left to the proxy, which reads it from the headers.
+}
+
+// Source says where a wait came from.
+type Source string
+
+// The sources, in order of precedence.
+const (
+	SourceRetryAfterMillis  Source = "retry-after-ms"
+	SourceRetryAfterSeconds Source = "retry-after-seconds"
+	SourceRetryAfterDate    Source = "retry-after-date"
+	SourceResetHeader       Source = "reset-header"
+	SourceBody              Source = "body"
+	SourceNone              Source = "none"
+)
+
+// Reading is what a response says about budgets, raw.
+type Reading struct {
+	// RetryAfter is addressed to this call; valid if Source is not none and not reset-header. 0 is a value.
+	RetryAfter time.Duration
+	Source     Source
+	// Malformed names the header or field that could not be read, for the metric of missing guidance.
+	Malformed string
+	Budgets   []BudgetReading
+	// ShouldRetry is the provider's own x-should-retry: "", "true" or "false".
+	ShouldRetry string
+}
+
+// BudgetReading is one budget's limit, remaining and reset headers. -1 means "not stated".
+type BudgetReading struct {
+	// Budget is Requests, Tokens, InputTokens or OutputTokens (internal/plan).
+	Budget    string
+	Limit     float64
+	Remaining float64
+	// RoundedTo is the step remaining is rounded to, 1 if exact.
+	RoundedTo float64
+	// Reset is the time from the response's own Date; valid if HasReset.
+	Reset    time.Duration
+	HasReset bool
+	// Window is the limit's window where the dialect knows it, else 0.
+	Window time.Duration
+}
+
+// Class is what kind of failure a response is.
+type Class string
+
+// The classes.
+const (
+	ClassSuccess   Class = "success"
+	ClassThrottle  Class = "throttle"
+	ClassOverload  Class = "overload"
+	ClassQuota     Class = "quota_exhausted"
+	ClassTransient Class = "transient"
+	ClassPermanent Class = "permanent"
+)
+
+// Failure is what a response that is not a success says.
+type Failure struct {
+	Class Class
+	// Code is the provider's own code, of at most 64 printable characters.
+	Code string
+	// Message is the provider's words, of at most 256 characters, without anything that looks like a key.
+	Message string
+	// Budget is the budget it names, or "".
+	Budget string
+	// RejectsUsage: the request failed because of the injected stream_options.
+	RejectsUsage bool
+}
+
+// Usage is what a response was billed. -1 means "unknown".
+type Usage struct {
+	Input      int64
+	Output     int64
+	CachedRead int64
+	CacheWrite int64
+	Reasoning  int64
+}
+
+// MeterOptions say how to meter.
+type MeterOptions struct {
+	Stream bool
+	// StripUsage removes the usage chunk that InjectUsage asked for.
+	StripUsage bool
+}
+
+// Meter reads a response as it passes. Write returns what to send on: p itself, unless an injected chunk
+// is stripped; it never holds back a byte that is not part of a possibly injected event, and never fails.
+// Bytes returned are valid until the next call.
+type Meter interface {
+	Write(p []byte) []byte
+	// Close returns what was still held.
+	Close() []byte
+	// Usage is the last value seen; cumulative values replace.
+	Usage() Usage
+	// ContentSeen: a content event (or any byte of a plain body) has passed.
+	ContentSeen() bool
+	// Complete: the response's own end was seen (finish reason, [DONE], message_stop, response.completed,
+	// the end of a JSON document).
+	Complete() bool
+	// StreamFailure is an error event inside a 200 stream, if one passed.
+	StreamFailure() (Failure, bool)
+	// OutputSoFar estimates the output tokens seen up to now, for a stream that may break.
+	OutputSoFar() int64
+}
+
+// Refusal is what the gateway says itself.
+type Refusal struct {
+	// Status is 429 or 503.
+	Status int
+	// Message begins with "headgate: ".
+	Message string
+	// Reason is of a closed set: Deadline, QueueFull, TooLarge, …
+	Reason string
+	// Limit is the limit that refused, PROVIDER/LIMIT, or "".
+	Limit string
+	// RetryAfter is rounded up to whole seconds, at least 1.
+	RetryAfter time.Duration
+}

@@ -1,0 +1,90 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecar
+
+// ContractVersion is the version of everything in this package.
+const ContractVersion = "1"
+
+// The container and its volumes.
+const (
+	ContainerName     = "headgate-gateway"
+	VolumePlan        = "headgate-plan"
+	VolumeCredentials = "headgate-credentials"
+	VolumeToken       = "headgate-token"
+	VolumePodInfo     = "headgate-podinfo"
+	VolumeState       = "headgate-state"
+)
+
+// Names of objects in a tenant's namespace.
+const (
+	// PlanConfigMap is the ConfigMap that carries the plan, under PlanKey.
+	PlanConfigMap = "headgate-plan"
+	PlanKey       = "plan.json"
+	// EnvConfigMap carries base-URL variables for containers that use envFrom.
+	EnvConfigMap = "headgate-env"
+	// CredentialsSecret holds provider keys, each with its <key>.hosts entry.
+	CredentialsSecret = "headgate-credentials"
+	HostsSuffix       = ".hosts"
+)
+
+// Mount paths in the gateway's container.
+const (
+	DirPlan        = "/etc/headgate/plan"
+	DirCredentials = "/etc/headgate/credentials"
+	DirToken       = "/var/run/secrets/headgate"
+	FileToken      = DirToken + "/token"
+	DirPodInfo     = "/etc/headgate/podinfo"
+	FileLabels     = DirPodInfo + "/labels"
+	DirState       = "/var/lib/headgate"
+)
+
+// Where the gateway listens: calls on the loopback address, metrics and health on the pod's.
+const (
+	DataPort      = 15080
+	AdminPort     = 15081
+	DataAddress   = "127.0.0.1:15080"
+	AdminAddress  = ":15081"
+	HealthPath    = "/healthz"
+	ReadyPath     = "/readyz"
+	MetricsPath   = "/metrics"
+	TokenAudience = "headgate"
+)
+
+// Flags of cmd/gateway in the sidecar.
+const (
+	FlagPlan        = "plan"        // DirPlan
+	FlagCredentials = "credentials" // DirCredentials
+	FlagState       = "state"       // DirState
+	FlagLabels      = "labels"      // FileLabels
+	FlagToken       = "token"       // FileToken
+	FlagCoordinator = "coordinator" // https://host:port of the Service
+	FlagListen      = "listen"      // DataAddress
+	FlagAdmin       = "admin"       // AdminAddress
+	FlagNamespace   = "namespace"
+	FlagPolicy      = "policy" // stand-alone: a RateLimitPolicy YAML
+	FlagCAFile      = "ca-file"
+	SubcommandProbe = "probe" // exec startup probe: exit 0 once the data port answers
+)
+
+// Environment of the gateway's container.
+const (
+	// EnvCoordinatorCA holds PEM certificates that signed or will sign the coordinator's.
+	EnvCoordinatorCA = "HEADGATE_COORDINATOR_CA"
+	EnvPodName       = "HEADGATE_POD_NAME"
+	EnvPodUID        = "HEADGATE_POD_UID"
+	EnvNamespace     = "HEADGATE_NAMESPACE"
+)
+
+// Annotations on pods.
+const (
+	// AnnotationContract is the ContractVersion a pod was injected with.
+	AnnotationContract = "headgate.dev/injection-contract"
+	// AnnotationOutcome is the outcome's reason (Injected, SkippedHostNetwork, …) and a short message.
+	AnnotationOutcome = "headgate.dev/injection"
+	// AnnotationUnrouted lists containers whose own variables bypass the gateway, as container=VARIABLE
+	// pairs joined by commas.
+	AnnotationUnrouted = "headgate.dev/unrouted"
+	// AnnotationAllowHostNetwork set to "true" injects a hostNetwork pod in spite of the port conflicts.
+	AnnotationAllowHostNetwork = "headgate.dev/allow-host-network"
+)

@@ -1,0 +1,24 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "time"
+
+// ReportInterval is the time between reports of a connected gateway.
+const ReportInterval = time.Second
+
+// ShareTTL is how long a share stays valid without news from the coordinator.
+const ShareTTL = 10 * time.Second
+
+// Bounds on one report; a receiver ends the stream that exceeds them.
+const (
+	MaxRoutes       = 64
+	MaxLimits       = 16
+	MaxLanes        = 9
+	MaxModels       = 21
+	MaxMessageBytes = 1 << 20
+)
+
+// WaitBoundsMillis are the upper bounds of LaneReport.wait_buckets; the last bucket is above them all.
+var WaitBoundsMillis = [...]uint64{1, 10, 50, 100, 250, 500, 1000, 2500, 5000, 7500, 10000, 15000, 20000, 25000, 30000, 40000, 50000, 60000, 120000, 300000}
