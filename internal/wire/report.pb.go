@@ -222,7 +222,10 @@ type Report struct {
 	// draining says that the gateway is about to leave; its spending is final.
 	Draining bool `protobuf:"varint,6,opt,name=draining,proto3" json:"draining,omitempty"`
 	// epoch is the newest one the gateway has seen.
-	Epoch         uint64 `protobuf:"varint,7,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Epoch uint64 `protobuf:"varint,7,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// uptime_millis is since the incarnation's start, at least 1. A coordinator that meets an old incarnation
+	// for the first time does not take its whole past for the last minutes.
+	UptimeMillis  uint64 `protobuf:"varint,8,opt,name=uptime_millis,json=uptimeMillis,proto3" json:"uptime_millis,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +305,13 @@ func (x *Report) GetDraining() bool {
 func (x *Report) GetEpoch() uint64 {
 	if x != nil {
 		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Report) GetUptimeMillis() uint64 {
+	if x != nil {
+		return x.UptimeMillis
 	}
 	return 0
 }
@@ -757,7 +767,8 @@ type LaneReport struct {
 	WorstWaitMillis   uint64   `protobuf:"varint,8,opt,name=worst_wait_millis,json=worstWaitMillis,proto3" json:"worst_wait_millis,omitempty"`    // since the last report
 	WouldHaveRefused  uint64   `protobuf:"varint,9,opt,name=would_have_refused,json=wouldHaveRefused,proto3" json:"would_have_refused,omitempty"` // Observe
 	LargestCallTokens float64  `protobuf:"fixed64,10,opt,name=largest_call_tokens,json=largestCallTokens,proto3" json:"largest_call_tokens,omitempty"`
-	Cancelled         uint64   `protobuf:"varint,11,opt,name=cancelled,proto3" json:"cancelled,omitempty"` // left while queued
+	Cancelled         uint64   `protobuf:"varint,11,opt,name=cancelled,proto3" json:"cancelled,omitempty"`                                      // left while queued
+	WaitTotalMillis   uint64   `protobuf:"varint,12,opt,name=wait_total_millis,json=waitTotalMillis,proto3" json:"wait_total_millis,omitempty"` // cumulative, of the calls sent
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -865,6 +876,13 @@ func (x *LaneReport) GetLargestCallTokens() float64 {
 func (x *LaneReport) GetCancelled() uint64 {
 	if x != nil {
 		return x.Cancelled
+	}
+	return 0
+}
+
+func (x *LaneReport) GetWaitTotalMillis() uint64 {
+	if x != nil {
+		return x.WaitTotalMillis
 	}
 	return 0
 }
@@ -1251,7 +1269,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\tR\aversion\x12)\n" +
 	"\x10contract_version\x18\x06 \x01(\tR\x0fcontractVersion\x12!\n" +
 	"\fplan_version\x18\a \x01(\x05R\vplanVersion\x12#\n" +
-	"\rplan_revision\x18\b \x01(\x03R\fplanRevision\"\x91\x02\n" +
+	"\rplan_revision\x18\b \x01(\x03R\fplanRevision\"\xb6\x02\n" +
 	"\x06Report\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\x15acknowledged_revision\x18\x02 \x01(\x03R\x14acknowledgedRevision\x12\x1d\n" +
@@ -1260,7 +1278,8 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x13plan_error_revision\x18\x04 \x01(\x03R\x11planErrorRevision\x125\n" +
 	"\x06routes\x18\x05 \x03(\v2\x1d.headgate.wire.v1.RouteReportR\x06routes\x12\x1a\n" +
 	"\bdraining\x18\x06 \x01(\bR\bdraining\x12\x14\n" +
-	"\x05epoch\x18\a \x01(\x04R\x05epoch\"\xb8\a\n" +
+	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12#\n" +
+	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\"\xb8\a\n" +
 	"\vRouteReport\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1e\n" +
@@ -1310,7 +1329,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x0eprovider_limit\x18\n" +
 	" \x01(\x01R\rproviderLimit\x12%\n" +
 	"\x0eprovider_known\x18\v \x01(\bR\rproviderKnown\x12)\n" +
-	"\x10granted_received\x18\f \x01(\x01R\x0fgrantedReceived\"\xe0\x03\n" +
+	"\x10granted_received\x18\f \x01(\x01R\x0fgrantedReceived\"\x8c\x04\n" +
 	"\n" +
 	"LaneReport\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
@@ -1324,7 +1343,8 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x12would_have_refused\x18\t \x01(\x04R\x10wouldHaveRefused\x12.\n" +
 	"\x13largest_call_tokens\x18\n" +
 	" \x01(\x01R\x11largestCallTokens\x12\x1c\n" +
-	"\tcancelled\x18\v \x01(\x04R\tcancelled\x1a:\n" +
+	"\tcancelled\x18\v \x01(\x04R\tcancelled\x12*\n" +
+	"\x11wait_total_millis\x18\f \x01(\x04R\x0fwaitTotalMillis\x1a:\n" +
 	"\fRefusedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\xaa\x01\n" +
