@@ -1,0 +1,95 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package credentials
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKeyLeavesOverHTTPSToListedHostsOnly(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "anthropic", "sk-ant-secret\n")
+	write(t, dir, "anthropic.hosts", "api.anthropic.com # theirs\nproxy.example:8443\n")
+	write(t, dir, "unbound", "sk-unbound")
+	s := New(dir)
+	if _, err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		name, url string
+		want      error
+	}{
+		"listed":              {"anthropic", "https://api.anthropic.com", nil},
+		"listed, other case":  {"anthropic", "https://API.Anthropic.com/v1", nil},
+		"listed, any port":    {"anthropic", "https://api.anthropic.com:8443", nil},
+		"listed with port":    {"anthropic", "https://proxy.example:8443", nil},
+		"port not listed":     {"anthropic", "https://proxy.example", ErrHost},
+		"http":                {"anthropic", "http://api.anthropic.com", ErrNotHTTPS},
+		"another host":        {"anthropic", "https://evil.example", ErrHost},
+		"a host that ends so": {"anthropic", "https://xapi.anthropic.com", ErrHost},
+		"loopback over http":  {"anthropic", "http://127.0.0.1:1", ErrNotHTTPS},
+		"no hosts entry":      {"unbound", "https://api.anthropic.com", ErrHost},
+		"no such key":         {"openai", "https://api.openai.com", ErrUnknown},
+		"the hosts entry":     {"anthropic.hosts", "https://api.anthropic.com", ErrUnknown},
+		"a path":              {"../anthropic", "https://api.anthropic.com", ErrUnknown},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u, err := url.Parse(tc.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, err := s.Key(tc.name, u)
+			if !errors.Is(err, tc.want) {
+				t.Fatalf("Key = %v, want %v", err, tc.want)
+			}
+			if (key == "sk-ant-secret") != (tc.want == nil) {
+				t.Errorf("key given: %t", key != "")
+			}
+			if err != nil && strings.Contains(err.Error(), "sk-") {
+				t.Errorf("the error holds a key: %v", err)
+			}
+		})
+	}
+}
+
+func TestReloadFollowsTheDirectoryAndKeepsTheLastGoodKeys(t *testing.T) {
+	dir := t.TempDir()
+	s := New(dir)
+	u := &url.URL{Scheme: "https", Host: "h.example"}
+	write(t, dir, "k", "one")
+	write(t, dir, "k.hosts", "h.example")
+	if changed, err := s.Reload(); !changed || err != nil {
+		t.Fatalf("Reload = %t, %v", changed, err)
+	}
+	if changed, _ := s.Reload(); changed {
+		t.Error("a directory that did not change was read again")
+	}
+	write(t, dir, "k", "another")
+	if _, err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := s.Key("k", u); got != "another" {
+		t.Errorf("after the edit the key is %q", got)
+	}
+	write(t, dir, "k", "bad\x00key of control characters")
+	if _, err := s.Reload(); err == nil {
+		t.Error("control characters were accepted")
+	}
+	if got, _ := s.Key("k", u); got != "another" {
+		t.Errorf("a bad edit replaced the last good key by %q", got)
+	}
+}

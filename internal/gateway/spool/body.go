@@ -1,0 +1,221 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// MaxReplayable is the largest body that is held whole; a larger one is sent once, as it comes.
+	MaxReplayable = 32 << 20
+	// chunk is what a body of unknown length grows by at first; it doubles.
+	chunk = 16 << 10
+	// smallBody does not wait for memory: it is refused or held at once.
+	smallBody = 64 << 10
+	// patience bounds the wait for memory of a large body.
+	patience = 5 * time.Second
+)
+
+// pooled buffers serve bodies up to smallBody.
+var pooled = sync.Pool{New: func() any { b := make([]byte, 0, chunk); return &b }}
+
+// Body is a request's body, or its first part.
+type Body struct {
+	// Bytes is the body, or its prefix where Rest is set.
+	Bytes []byte
+	// Rest is what follows Bytes in a body that is too large to hold.
+	Rest io.Reader
+
+	budget *Budget
+	taken  int64
+	pool   *[]byte
+	// users counts the owner and every reader that is not closed: a transport may still read a body after
+	// it has answered, so the last of them gives the memory back.
+	users    atomic.Int32
+	released atomic.Bool
+}
+
+// Replayable says that the body can be sent again.
+func (b *Body) Replayable() bool { return b.Rest == nil }
+
+// Reader returns the whole body, to be closed. Where it is not replayable it may be called once.
+func (b *Body) Reader() io.ReadCloser {
+	b.users.Add(1)
+	r := &reader{body: b}
+	r.Reset(b.Bytes)
+	if b.Rest == nil {
+		return r
+	}
+	return &joined{Reader: io.MultiReader(r, b.Rest), Closer: r}
+}
+
+type reader struct {
+	bytes.Reader
+	body   *Body
+	closed atomic.Bool
+}
+
+func (r *reader) Close() error {
+	if !r.closed.Swap(true) {
+		r.body.leave()
+	}
+	return nil
+}
+
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// Release ends the owner's use; Bytes must not be used after it. It may be called more than once.
+func (b *Body) Release() {
+	if !b.released.Swap(true) {
+		b.leave()
+	}
+}
+
+func (b *Body) leave() {
+	if b.users.Add(-1) > 0 {
+		return
+	}
+	if b.pool != nil && cap(b.Bytes) <= smallBody {
+		*b.pool = b.Bytes[:0]
+		pooled.Put(b.pool)
+	}
+	b.Bytes = nil
+	b.budget.give(b.taken)
+}
+
+// Read reads a body of length bytes, -1 if unknown.
+func Read(ctx context.Context, budget *Budget, src io.Reader, length int64) (*Body, error) {
+	b := &Body{budget: budget}
+	b.users.Store(1)
+	var err error
+	switch {
+	case length == 0:
+		return b, nil
+	case length > MaxReplayable:
+		err = b.readPrefix(src)
+	case length > 0:
+		err = b.readKnown(ctx, src, int(length))
+	default:
+		err = b.readUnknown(ctx, src)
+	}
+	if err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// readPrefix holds only what metering may need of a body that is streamed through.
+func (b *Body) readPrefix(src io.Reader) error {
+	if !b.budget.tryTake(smallBody) {
+		return ErrOverBudget
+	}
+	b.taken = smallBody
+	b.Bytes = make([]byte, smallBody)
+	n, err := io.ReadFull(src, b.Bytes)
+	b.Bytes = b.Bytes[:n]
+	b.Rest = src
+	return readError(err)
+}
+
+func (b *Body) readKnown(ctx context.Context, src io.Reader, length int) error {
+	if err := b.reserve(ctx, int64(length)); err != nil {
+		return err
+	}
+	if length <= smallBody {
+		b.fromPool()
+	}
+	if cap(b.Bytes) < length {
+		b.Bytes = make([]byte, 0, length)
+	}
+	b.Bytes = b.Bytes[:length]
+	_, err := io.ReadFull(src, b.Bytes)
+	return readError(err)
+}
+
+// readUnknown doubles its buffer up to MaxReplayable, taking memory before each step.
+func (b *Body) readUnknown(ctx context.Context, src io.Reader) error {
+	b.fromPool()
+	if err := b.reserve(ctx, int64(cap(b.Bytes))); err != nil {
+		return err
+	}
+	for {
+		n, err := src.Read(b.Bytes[len(b.Bytes):cap(b.Bytes)])
+		b.Bytes = b.Bytes[:len(b.Bytes)+n]
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return readError(err)
+		}
+		if len(b.Bytes) < cap(b.Bytes) {
+			continue
+		}
+		if len(b.Bytes) >= MaxReplayable {
+			b.Rest = src
+			return nil
+		}
+		if err := b.grow(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// grow doubles the buffer; both halves exist for a moment, and both are paid for.
+func (b *Body) grow(ctx context.Context) error {
+	size := min(2*cap(b.Bytes), MaxReplayable)
+	if err := b.reserve(ctx, int64(size)); err != nil {
+		return err
+	}
+	old := int64(cap(b.Bytes))
+	next := make([]byte, len(b.Bytes), size)
+	copy(next, b.Bytes)
+	b.Bytes = next
+	b.taken -= old
+	b.budget.give(old)
+	return nil
+}
+
+func (b *Body) reserve(ctx context.Context, n int64) error {
+	if n <= smallBody {
+		if !b.budget.tryTake(n) {
+			return ErrOverBudget
+		}
+		b.taken += n
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := b.budget.take(ctx, n); err != nil {
+		return err
+	}
+	b.taken += n
+	return nil
+}
+
+func (b *Body) fromPool() {
+	b.pool, _ = pooled.Get().(*[]byte)
+	b.Bytes = (*b.pool)[:0]
+}
+
+// ErrClient marks a body that its sender did not finish.
+var ErrClient = errors.New("the request's body ended early")
+
+func readError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrClient, err)
+}

@@ -1,0 +1,91 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"net/http"
+	"net/textproto"
+	"strings"
+)
+
+// hopByHop headers belong to one connection (RFC 9110, 7.6.1) and do not pass.
+var hopByHop = [...]string{
+	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// StripHopByHop removes what concerns one connection only.
+func StripHopByHop(h http.Header) {
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = textproto.TrimString(name); name != "" {
+				h.Del(name)
+			}
+		}
+	}
+	for _, name := range hopByHop {
+		delete(h, name)
+	}
+}
+
+// noAgent keeps net/http from adding its own User-Agent to a request that has none.
+var noAgent = []string{""}
+
+// PrepareRequest makes the headers of an app's request those of the call to the provider, in place.
+func PrepareRequest(h http.Header) {
+	StripHopByHop(h)
+	// The body was read already: nothing is left to expect.
+	delete(h, "Expect")
+	for name := range h {
+		if strings.HasPrefix(name, "Headgate-") {
+			delete(h, name)
+		}
+	}
+	if _, ok := h["User-Agent"]; !ok {
+		h["User-Agent"] = noAgent
+	}
+}
+
+// CopyResponse copies a provider's headers to the app's response.
+func CopyResponse(dst, src http.Header) {
+	StripHopByHop(src)
+	for name, values := range src {
+		dst[name] = values
+	}
+}
+
+// MeterableEncoding narrows what the app accepts to what the meter can read: gzip for a plain body,
+// nothing for a stream, whose injected usage is taken out again as it passes.
+func MeterableEncoding(h http.Header, stream bool) {
+	accepts := h["Accept-Encoding"]
+	if len(accepts) == 0 {
+		return
+	}
+	if !stream {
+		for _, line := range accepts {
+			if acceptsGzip(line) {
+				h["Accept-Encoding"] = gzipOnly
+				return
+			}
+		}
+	}
+	h["Accept-Encoding"] = identity
+}
+
+var (
+	gzipOnly = []string{"gzip"}
+	identity = []string{"identity"}
+)
+
+func acceptsGzip(line string) bool {
+	for part := range strings.SplitSeq(line, ",") {
+		name, params, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		q := strings.ReplaceAll(strings.TrimSpace(params), " ", "")
+		return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
+	}
+	return false
+}
