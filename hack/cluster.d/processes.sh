@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# Processes by id: each has a pid file and a log, is started once and ended by its own id.
+start() { # name command…
+  local name=$1; shift
+  running "$name" && return 0
+  setsid "$@" >>"$HG_STATE/log/$name.log" 2>&1 </dev/null &
+  echo $! >"$HG_STATE/run/$name.pid"
+}
+
+# running holds only while the recorded process is the one that was started, not a later one of its id.
+running() {
+  local pid
+  pid=$(cat "$HG_STATE/run/$1.pid" 2>/dev/null) || return 1
+  [ -n "$pid" ] && tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF -- "$HG_STATE"
+}
+
+stop() {
+  local pid
+  running "$1" || { rm -f "$HG_STATE/run/$1.pid"; return 0; }
+  pid=$(cat "$HG_STATE/run/$1.pid")
+  kill "$pid" 2>/dev/null || true
+  for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  kill -9 "$pid" 2>/dev/null || true
+  rm -f "$HG_STATE/run/$1.pid"
+}
+
+# wait_for retries a command until it succeeds, and shows the log's end when it never does.
+wait_for() { # what log seconds command…
+  local what=$1 log=$2 limit=$3; shift 3
+  for _ in $(seq $((limit * 5))); do "$@" >/dev/null 2>&1 && return 0; sleep 0.2; done
+  tail -n 15 "$HG_STATE/log/$log.log" >&2 || true
+  die "$what did not come up within ${limit}s; its log is $HG_STATE/log/$log.log"
+}
+
+status() {
+  local name
+  for name in etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet kube-proxy coredns; do
+    running "$name" && echo "$name running" || echo "$name not running"
+  done
+}
