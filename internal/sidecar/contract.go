@@ -9,6 +9,8 @@ const ContractVersion = "1"
 // The container and its volumes.
 const (
 	ContainerName     = "headgate-gateway"
+	Binary            = "/gateway" // in the image; the startup probe execs it
+	AdminPortName     = "headgate-admin"
 	VolumePlan        = "headgate-plan"
 	VolumeCredentials = "headgate-credentials"
 	VolumeToken       = "headgate-token"
@@ -85,6 +87,9 @@ const (
 	// AnnotationUnrouted lists containers whose own variables bypass the gateway, as container=VARIABLE
 	// pairs joined by commas.
 	AnnotationUnrouted = "headgate.dev/unrouted"
+	// AnnotationRoutingUnknown lists, in the same form, what injection cannot know: variables that an
+	// envFrom source or an expansion may set.
+	AnnotationRoutingUnknown = "headgate.dev/routing-unknown"
 	// AnnotationAllowHostNetwork set to "true" injects a hostNetwork pod in spite of the port conflicts.
 	AnnotationAllowHostNetwork = "headgate.dev/allow-host-network"
 )

@@ -1,0 +1,105 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inject
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Resources are the gateway's. All three kinds have requests and limits, since a ResourceQuota refuses
+// a pod in which any container lacks what it counts.
+type Resources struct {
+	Requests, Limits corev1.ResourceList
+	// Guaranteed is requests and limits alike in a pod of that quality of service, which would lose it
+	// to any other container.
+	Guaranteed corev1.ResourceList
+}
+
+// DefaultResources are for a gateway that serves a few hundred calls a second.
+func DefaultResources() Resources {
+	return Resources{
+		Requests:   amounts("50m", "64Mi", "64Mi"),
+		Limits:     amounts("500m", "256Mi", "1Gi"),
+		Guaranteed: amounts("200m", "256Mi", "1Gi"),
+	}
+}
+
+func amounts(cpu, memory, storage string) corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse(cpu),
+		corev1.ResourceMemory:           resource.MustParse(memory),
+		corev1.ResourceEphemeralStorage: resource.MustParse(storage),
+	}
+}
+
+// fitted is what the gateway gets in this pod and namespace.
+func fitted(spec *corev1.PodSpec, p Params) corev1.ResourceRequirements {
+	r := p.Resources
+	if r.Requests == nil && r.Limits == nil && r.Guaranteed == nil {
+		r = DefaultResources()
+	}
+	out := corev1.ResourceRequirements{Requests: maps.Clone(r.Requests), Limits: maps.Clone(r.Limits)}
+	equal := guaranteed(spec)
+	if equal {
+		out.Requests, out.Limits = maps.Clone(r.Guaranteed), maps.Clone(r.Guaranteed)
+	}
+	for _, item := range p.LimitRanges {
+		if item.Type == corev1.LimitTypeContainer {
+			fitLimitRange(out, item, equal)
+		}
+	}
+	return out
+}
+
+// guaranteed says whether the pod is of that quality of service without the gateway.
+func guaranteed(spec *corev1.PodSpec) bool {
+	if spec.Resources != nil && (len(spec.Resources.Limits) > 0 || len(spec.Resources.Requests) > 0) {
+		return requestsEqualLimits(spec.Resources.Requests, spec.Resources.Limits)
+	}
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			r := &containers[i].Resources
+			if !requestsEqualLimits(r.Requests, r.Limits) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// requestsEqualLimits looks at what decides the quality of service. An absent request is the limit.
+func requestsEqualLimits(requests, limits corev1.ResourceList) bool {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, ok := limits[name]
+		if !ok || limit.IsZero() {
+			return false
+		}
+		if request, ok := requests[name]; ok && request.Cmp(limit) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// growPodResources adds the gateway to a budget stated for the whole pod: the containers' sum may not
+// be above it, and the app should not pay for us.
+func growPodResources(spec *corev1.PodSpec, gateway corev1.ResourceRequirements) {
+	if spec.Resources == nil {
+		return
+	}
+	grow(spec.Resources.Requests, gateway.Requests)
+	grow(spec.Resources.Limits, gateway.Limits)
+}
+
+func grow(pod, gateway corev1.ResourceList) {
+	for name, amount := range pod {
+		if more, ok := gateway[name]; ok {
+			amount.Add(more)
+			pod[name] = amount
+		}
+	}
+}
