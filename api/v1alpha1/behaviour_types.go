@@ -117,7 +117,7 @@ type Lane struct {
 	// Absent means the largest seen. With it, admission rejects a policy whose lanes cannot all be served.
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).sign() > 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 1 to 1T, such as 60k"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).compareTo(quantity('1')) >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 1 to 1T, such as 60k"
 	// +optional
 	LargestCall *resource.Quantity `json:"largestCall,omitempty"`
 
@@ -139,7 +139,7 @@ type LaneMatch struct {
 	// as 20k. Absent matches any size.
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).sign() >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 0 to 1T, such as 20k"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).compareTo(quantity('0')) >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 0 to 1T, such as 20k"
 	// +optional
 	MinInputTokens *resource.Quantity `json:"minInputTokens,omitempty"`
 }
