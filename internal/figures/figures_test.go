@@ -1,0 +1,269 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// reporter is a gateway of the tests below.
+type reporter struct {
+	pod      Pod
+	sequence uint64
+	up       time.Duration
+	route    *wire.RouteReport
+}
+
+func newReporter(name string, up time.Duration) *reporter {
+	return &reporter{
+		pod: Pod{Namespace: "ns", Name: name, UID: "uid-" + name}, up: up,
+		route: &wire.RouteReport{
+			Policy: "p", Provider: "anthropic", Generation: 7, State: "Healthy",
+			Limits: []*wire.LimitReport{{Name: "tokens"}},
+			Lanes:  []*wire.LaneReport{{Name: "chat"}},
+		},
+	}
+}
+
+func (r *reporter) limit() *wire.LimitReport { return r.route.GetLimits()[0] }
+func (r *reporter) lane() *wire.LaneReport   { return r.route.GetLanes()[0] }
+
+func (r *reporter) report(s *Store, now time.Time) {
+	r.sequence++
+	s.Observe(r.pod, 1, &wire.Report{
+		Sequence: r.sequence, UptimeMillis: uint64(max(r.up.Milliseconds(), 1)), Routes: []*wire.RouteReport{r.route},
+	}, now)
+}
+
+func figuresAt(t *testing.T, s *Store, now time.Time) PolicyFigures {
+	t.Helper()
+	f, ok := s.Policy("ns", "p", now)
+	if !ok {
+		t.Fatal("no figures")
+	}
+	return f
+}
+
+func TestUsedIsPerWindowAndForgottenAfterIt(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	now := start
+	for range 600 { // ten minutes of 100 a second
+		a.limit().Spent += 100
+		a.report(s, now)
+		now = now.Add(time.Second)
+	}
+	f := figuresAt(t, s, now)
+	if used := f.Limits[0].Used.Per(time.Minute); used < 5990 || used > 6010 {
+		t.Errorf("used %v a minute, want 6000", used)
+	}
+	if used := f.Limits[0].Used.Per(time.Hour); used != 60_000 {
+		t.Errorf("used %v an hour, want what was seen, 60000", used)
+	}
+	if f.Over != Window {
+		t.Errorf("over %v, want %v", f.Over, Window)
+	}
+	for range 320 {
+		a.report(s, now)
+		now = now.Add(time.Second)
+	}
+	if used := figuresAt(t, s, now).Limits[0].Used.Per(time.Minute); used != 0 {
+		t.Errorf("used %v a minute after five idle ones", used)
+	}
+}
+
+func TestAStartIsNotExtrapolated(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	a.limit().Spent = 400_000
+	a.report(s, start)
+	f := figuresAt(t, s, start.Add(2*time.Second))
+	if used := f.Limits[0].Used.Per(time.Minute); used != 400_000 {
+		t.Errorf("used %v a minute, want 400000", used)
+	}
+}
+
+func TestANewLeaderDoesNotCountAnOldGatewaysPast(t *testing.T) {
+	for name, tc := range map[string]struct {
+		up   time.Duration
+		want int64
+	}{
+		"old":   {up: time.Hour, want: 5},
+		"young": {up: time.Minute, want: 1005},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, a := NewStore(), newReporter("a", tc.up)
+			a.route.Sends = 1000
+			a.report(s, start)
+			a.route.Sends += 5
+			a.report(s, start.Add(time.Second))
+			if got := figuresAt(t, s, start.Add(time.Second)).Providers[0].Sends; got != tc.want {
+				t.Errorf("sends %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestGoneGatewaysAgeOut(t *testing.T) {
+	s, a, b := NewStore(), newReporter("a", time.Second), newReporter("b", time.Second)
+	for _, r := range []*reporter{a, b} {
+		r.limit().Level, r.limit().Spent = 10, 100
+		r.report(s, start)
+	}
+	check := func(at time.Time, gateways int, remaining float64) {
+		t.Helper()
+		f := figuresAt(t, s, at)
+		left := 0.0
+		for _, l := range f.Limits {
+			left += l.Remaining
+		}
+		if len(f.Gateways) != gateways || left != remaining {
+			t.Errorf("%d gateways with %v left, want %d with %v", len(f.Gateways), left, gateways, remaining)
+		}
+	}
+	check(start, 2, 20)
+	s.Forget(b.pod)
+	check(start, 1, 10)
+	a.report(s, start.Add(8*time.Second))
+	check(start.Add(12*time.Second), 1, 10)
+	a.report(s, start.Add(Window))
+	s.Sweep(start.Add(Window + time.Minute))
+	if _, ok := s.namespaces["ns"].gateways[b.pod]; ok {
+		t.Error("a gone gateway is remembered for ever")
+	}
+	check(start.Add(Window+time.Minute), 0, 0)
+}
+
+func TestUsedByNamesTheThreeThatUsedMost(t *testing.T) {
+	s := NewStore()
+	for i, spent := range []float64{8, 40, 4, 8, 0} {
+		r := newReporter(fmt.Sprintf("pod-%d", i), time.Second)
+		r.limit().Spent = spent
+		r.report(s, start)
+	}
+	want := []PodShare{{"pod-1", 40. / 60}, {"pod-0", 8. / 60}, {"pod-3", 8. / 60}}
+	if diff := cmp.Diff(want, figuresAt(t, s, start).Limits[0].UsedBy); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestProviderWordIsThatOfTheLastSender(t *testing.T) {
+	s, a, b := NewStore(), newReporter("a", time.Second), newReporter("b", time.Second)
+	for i, r := range []*reporter{a, b} {
+		r.limit().ProviderKnown, r.limit().ProviderRemaining, r.limit().ProviderLimit = true, float64(1000*(i+1)), 5000
+		r.route.Sends = 1
+		r.report(s, start.Add(time.Duration(i)*time.Second))
+	}
+	a.report(s, start.Add(2*time.Second)) // sent nothing more
+	f := figuresAt(t, s, start.Add(2*time.Second)).Limits[0]
+	if !f.ProviderKnown || f.ProviderRemaining != 2000 {
+		t.Errorf("remaining at the provider %v, want 2000", f.ProviderRemaining)
+	}
+}
+
+func TestLaneWaitsAndRefusals(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	l := a.lane()
+	l.Offered, l.Sent, l.Queued, l.OldestWaitMillis, l.WorstWaitMillis = 667, 600, 56, 28_000, 28_400
+	l.Refused = map[string]uint64{"Deadline": 60, "QueueFull": 5, "SomethingNew": 2}
+	l.WaitBuckets = make([]uint64, numWaits)
+	l.WaitBuckets[13], l.WaitBuckets[14] = 100, 500 // up to 25 s, up to 30 s
+	a.report(s, start)
+	f := figuresAt(t, s, start).Lanes[0]
+	want := LaneFigures{
+		Provider: "anthropic", Name: "chat", Offered: 667, Sent: 600, Queued: 56, QueuedOldest: 28 * time.Second,
+		Refused: 67, RefusedMostlyFor: "Deadline", RefusedBy: map[string]int64{"Deadline": 60, "QueueFull": 5, ReasonOther: 2},
+		WaitMedian: 26360 * time.Millisecond, WaitWorst: 28400 * time.Millisecond,
+	}
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheWorstStateCounts(t *testing.T) {
+	s := NewStore()
+	for i, state := range []string{"Healthy", "QuotaExhausted", "nonsense", "Throttling"} {
+		r := newReporter(fmt.Sprint(i), time.Second)
+		r.route.State, r.route.StateMessage = state, "said "+state+"\n"
+		r.report(s, start)
+	}
+	f := figuresAt(t, s, start).Providers[0]
+	if f.State != "QuotaExhausted" || f.StateMessage != "said QuotaExhausted " {
+		t.Errorf("state %q, %q", f.State, f.StateMessage)
+	}
+}
+
+func TestARemovedLimitLeavesTheFigures(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	a.limit().Spent = 5
+	a.report(s, start)
+	a.route.Limits = []*wire.LimitReport{{Name: "requests"}}
+	for i := range 20 {
+		a.report(s, start.Add(time.Duration(i)*time.Second))
+	}
+	f := figuresAt(t, s, start.Add(20*time.Second))
+	if len(f.Limits) != 1 || f.Limits[0].Name != "requests" {
+		t.Errorf("limits %+v", f.Limits)
+	}
+}
+
+func TestGenerationIsTheLowestOfAPolicysRoutes(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	other := &wire.RouteReport{Policy: "p", Provider: "openai", Generation: 6}
+	s.Observe(a.pod, 1, &wire.Report{Sequence: 1, UptimeMillis: 1, Routes: []*wire.RouteReport{a.route, other}}, start)
+	if g := figuresAt(t, s, start).Gateways[0].Generation; g != 6 {
+		t.Errorf("generation %d, want 6", g)
+	}
+}
+
+// A namespace of churning pods and of gateways that invent names stays within its bounds.
+func TestMemoryIsBounded(t *testing.T) {
+	s := NewStore()
+	for i := range 3 * maxGone {
+		r := newReporter(fmt.Sprint("pod-", i), time.Second)
+		r.report(s, start)
+		s.Forget(r.pod)
+	}
+	if n := len(s.namespaces["ns"].gateways); n > maxGone+1 {
+		t.Errorf("%d gone gateways are remembered", n)
+	}
+	a := newReporter("hostile", time.Second)
+	for i := range 2000 {
+		a.route.Policy, a.route.Provider = fmt.Sprint("policy", i), fmt.Sprint("provider", i)
+		a.limit().Name, a.lane().Name = fmt.Sprint("limit", i), fmt.Sprint("lane", i)
+		a.limit().Spent++
+		a.report(s, start)
+	}
+	ns := s.namespaces["ns"]
+	if n := len(ns.policies); n > maxPolicies {
+		t.Errorf("%d policies are remembered", n)
+	}
+	gw := ns.gateways[a.pod]
+	if n := len(gw.newest().routes); n > 2*wire.MaxRoutes {
+		t.Errorf("%d routes are remembered", n)
+	}
+	if n := len(gw.used); n > maxUsed {
+		t.Errorf("%d limits are remembered", n)
+	}
+	s.Keep("ns", []string{"policy1"})
+	if n := len(ns.policies); n != 1 {
+		t.Errorf("%d policies kept, want 1", n)
+	}
+}
+
+func TestModelsAreBoundedAndTheRestIsOther(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	for i := range 200 {
+		a.route.Models = []*wire.ModelTokens{{Model: fmt.Sprint("model-", i), Input: 1}}
+		a.report(s, start)
+	}
+	models := s.Totals(start)[0].Providers[0].Models
+	if len(models) > maxModelNames+1 {
+		t.Errorf("%d models", len(models))
+	}
+}
