@@ -8,5 +8,8 @@
 // the deletion of the object that carries it; policies are in order of precedence, so that the first that
 // selects a pod and has the route governs it; Parse accepts only what Validate accepts.
 //
-// It imports the standard library only.
+// A reader ignores fields it does not know, so that a field which is safe to ignore can be added; a field
+// that must not be ignored raises Version, and readers that are too old then refuse the plan whole.
+//
+// It imports the standard library and internal/dialect only.
 package plan
