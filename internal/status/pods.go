@@ -1,0 +1,203 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/sidecar"
+)
+
+// Words that reasons of ungoverned pods begin with, beside those injection gives.
+const (
+	reasonCreatedBefore = "CreatedBeforeInjection"
+	reasonMissed        = "MissedByWebhook"
+	reasonNotInjected   = "NotInjected"
+	reasonNotOptedIn    = "NotOptedIn"
+	reasonBaseURLByApp  = "BaseURLSetByApp"
+)
+
+// podView is the policy's pods, judged.
+type podView struct {
+	counts v1alpha1.GatewayCounts
+	// notInjected and bypassed are sorted by name.
+	notInjected []judged
+	bypassed    []judged
+	// outdated run an older contract.
+	outdated []Pod
+}
+
+// judged is a pod and why it is not governed.
+type judged struct {
+	Pod
+	reason string
+}
+
+func judgePods(in Inputs, now time.Time) podView {
+	pods := slices.Clone(in.Pods)
+	slices.SortFunc(pods, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
+	variables := governedVariables(in)
+	firstInjected := oldestInjected(pods)
+	v := podView{}
+	v.counts.Matching = int32(len(pods))
+	for _, p := range pods {
+		if !p.Injected {
+			v.notInjected = append(v.notInjected, judged{p, whyNotInjected(p, in.Namespace, firstInjected)})
+			continue
+		}
+		v.counts.Injected++
+		if p.Contract == sidecar.ContractVersion {
+			v.counts.UpToDate++
+		} else {
+			v.outdated = append(v.outdated, p)
+		}
+		if why := bypass(p.Unrouted, variables); why != "" {
+			v.bypassed = append(v.bypassed, judged{p, reasonBaseURLByApp + ": " + why})
+			continue
+		}
+		if in.Compiled != nil {
+			v.counts.Governed++
+		}
+	}
+	v.countReports(in.Figures.Gateways, pods, now)
+	v.counts.Ungoverned = v.name()
+	return v
+}
+
+// countReports counts the gateways that report, and those of them that see no call though nothing bypasses
+// them.
+func (v *podView) countReports(gateways []figures.GatewayFigures, pods []Pod, now time.Time) {
+	known := make(map[string]bool, len(pods))
+	for _, p := range pods {
+		known[p.Name] = true
+	}
+	for _, p := range v.bypassed {
+		known[p.Name] = false
+	}
+	for _, g := range gateways {
+		sound, ok := known[g.Pod]
+		if !ok {
+			continue
+		}
+		v.counts.Reporting++
+		if sound && g.Silent(now, SilentAfter) {
+			v.counts.Silent++
+		}
+	}
+}
+
+// name picks at most MaxUngoverned pods, one of each owner first, so that no owner is hidden behind
+// another's replicas.
+func (v *podView) name() []v1alpha1.UngovernedPod {
+	all := slices.Concat(v.bypassed, v.notInjected)
+	first, more := splitByOwner(all)
+	picked := append(first, more...)
+	picked = picked[:min(len(picked), MaxUngoverned)]
+	slices.SortFunc(picked, func(a, b judged) int { return strings.Compare(a.Name, b.Name) })
+	var out []v1alpha1.UngovernedPod
+	for _, p := range picked {
+		out = append(out, v1alpha1.UngovernedPod{Name: p.Name, Reason: truncate(p.reason, maxReason)})
+	}
+	return out
+}
+
+// splitByOwner separates the first pod of each owner and kind of reason from the others.
+func splitByOwner(all []judged) (first, more []judged) {
+	seen := map[string]bool{}
+	for _, p := range all {
+		if key := p.ownerKey(); !seen[key] {
+			seen[key] = true
+			first = append(first, p)
+		} else {
+			more = append(more, p)
+		}
+	}
+	return first, more
+}
+
+// ownerKey tells owners and reasons apart; a bare pod is its own owner.
+func (j judged) ownerKey() string {
+	word, _, _ := strings.Cut(j.reason, ":")
+	if j.Owner == "" {
+		return "pod/" + j.Name + " " + word
+	}
+	return j.Owner + " " + word
+}
+
+func oldestInjected(pods []Pod) time.Time {
+	var oldest time.Time
+	for _, p := range pods {
+		if p.Injected && (oldest.IsZero() || p.Created.Before(oldest)) {
+			oldest = p.Created
+		}
+	}
+	return oldest
+}
+
+// whyNotInjected claims what is known: injection's own word; that a pod older than any injected one was
+// there first; that one younger than an injected one was missed; and nothing where nothing was injected.
+func whyNotInjected(p Pod, namespace string, firstInjected time.Time) string {
+	switch {
+	case p.Outcome != "":
+		return p.Outcome
+	case !p.OptedIn:
+		return fmt.Sprintf("%s: kubectl label namespace %s %s=%s, then %s",
+			reasonNotOptedIn, namespace, v1alpha1.LabelInject, v1alpha1.InjectEnabled, p.restart())
+	case firstInjected.IsZero():
+		return reasonNotInjected + ": it predates injection, or the webhook was not reached; " + p.restart()
+	case p.Created.Before(firstInjected):
+		return reasonCreatedBefore + ": " + p.restart()
+	}
+	return reasonMissed + ": the API server did not reach the webhook; " + p.restart()
+}
+
+// restart is the command that makes the pod anew.
+func (p Pod) restart() string {
+	switch {
+	case p.OwnerJob:
+		return "the next run of " + p.Owner + " is injected"
+	case p.Owner != "":
+		return "kubectl rollout restart " + p.Owner
+	}
+	return "delete and recreate pod/" + p.Name
+}
+
+// governedVariables are the variables whose own value in the app keeps its calls from the policy's routes.
+func governedVariables(in Inputs) map[string]bool {
+	out := map[string]bool{}
+	if in.Compiled == nil {
+		return out
+	}
+	for _, r := range in.Compiled.Routes {
+		f, ok := dialect.ByName(r.Dialect)
+		if !ok {
+			continue
+		}
+		for _, v := range f.BaseURLVariables {
+			out[v.Name] = true
+		}
+	}
+	return out
+}
+
+// bypass says which containers set which of the variables, from the annotation's container=VARIABLE pairs.
+func bypass(unrouted string, variables map[string]bool) string {
+	var parts []string
+	for pair := range strings.SplitSeq(unrouted, ",") {
+		container, variable, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if ok && variables[variable] {
+			parts = append(parts, fmt.Sprintf("container %s sets %s itself", container, variable))
+		}
+	}
+	if len(parts) > 2 {
+		parts = append(parts[:2], fmt.Sprintf("and %d more", len(parts)-2))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,67 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReasonsOfUngovernedPods(t *testing.T) {
+	t0 := exampleNow.Add(-time.Hour)
+	injected := Pod{Name: "a", Created: t0, OptedIn: true, Injected: true, Contract: "1"}
+	for name, tc := range map[string]struct {
+		pod  Pod
+		with []Pod
+		want string
+	}{
+		"injection's own word": {Pod{OptedIn: true, Outcome: "SkippedHostNetwork: port 15080 is the node's"}, nil, "SkippedHostNetwork: port 15080 is the node's"},
+		"older than injection": {Pod{OptedIn: true, Owner: "deployment/web", Created: t0.Add(-time.Minute)}, []Pod{injected}, "CreatedBeforeInjection: kubectl rollout restart deployment/web"},
+		"missed":               {Pod{OptedIn: true, Owner: "daemonset/web", Created: t0.Add(time.Minute)}, []Pod{injected}, "MissedByWebhook: the API server did not reach the webhook; kubectl rollout restart daemonset/web"},
+		"unknown":              {Pod{OptedIn: true, Created: t0}, nil, "NotInjected: it predates injection, or the webhook was not reached; delete and recreate pod/x"},
+		"job":                  {Pod{OptedIn: true, Owner: "job/nightly", OwnerJob: true, Created: t0.Add(-time.Minute)}, []Pod{injected}, "CreatedBeforeInjection: the next run of job/nightly is injected"},
+		"bypass": {Pod{OptedIn: true, Injected: true, Unrouted: "app=ANTHROPIC_BASE_URL, side=ANTHROPIC_BASE_URL,third=ANTHROPIC_BASE_URL"}, nil,
+			"BaseURLSetByApp: container app sets ANTHROPIC_BASE_URL itself, container side sets ANTHROPIC_BASE_URL itself, and 1 more"},
+		"bypass of a route that the policy lacks": {Pod{OptedIn: true, Injected: true, Unrouted: "app=OPENAI_BASE_URL"}, nil, ""},
+		"bypass nobody can read":                  {Pod{OptedIn: true, Injected: true, Unrouted: "=,app,==,"}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := exampleInputs()
+			tc.pod.Name = "x"
+			in.Pods = append(tc.with, tc.pod)
+			got := ""
+			if u := judgePods(in, exampleNow).counts.Ungoverned; len(u) > 0 {
+				got = u[0].Reason
+			}
+			if got != tc.want {
+				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Fifty replicas of one owner do not hide the single pod of another.
+func TestEveryOwnerIsNamed(t *testing.T) {
+	in := exampleInputs()
+	in.Pods = nil
+	for i := range 50 {
+		in.Pods = append(in.Pods, Pod{Name: fmt.Sprintf("aaa-%02d", i), Owner: "deployment/aaa", OptedIn: true})
+	}
+	in.Pods = append(in.Pods, Pod{Name: "zzz-0", Owner: "statefulset/zzz", OptedIn: true})
+	got := judgePods(in, exampleNow).counts.Ungoverned
+	if len(got) != MaxUngoverned || got[MaxUngoverned-1].Name != "zzz-0" || got[0].Name != "aaa-00" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTruncateKeepsRunesWhole(t *testing.T) {
+	for _, s := range []string{"", "abc", strings.Repeat("é", 200), strings.Repeat("日本", 100)} {
+		got := truncate(s, 64)
+		if len(got) > 64 || strings.ContainsRune(got, '\uFFFD') {
+			t.Errorf("truncate gave %q, %d bytes", got, len(got))
+		}
+	}
+}
