@@ -1,0 +1,133 @@
+# Headgate. `make help` lists the targets. Two of them do all the work: demo and test.
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CACHE ?= /var/cache/headgate
+export HEADGATE_CACHE := $(CACHE)
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GOTEST := go test -race -timeout 15m
+CONTROLLER_GEN := go tool -modfile=hack/tools/controller-gen/go.mod controller-gen
+GOLANGCI := $(CACHE)/tools/golangci-lint-kube-api-linter
+BINARIES := manager gateway fakeprovider
+
+##@ Main
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Bring up a real cluster, install Headgate, run two tenants with and without it, show the difference.
+	hack/demo up
+
+.PHONY: demo-down
+demo-down: ## Remove everything the demo made.
+	hack/demo down
+
+.PHONY: test
+test: kube-assets ## Unit, integration (real API server) and data-plane tests, with the race detector.
+	$(GOTEST) ./...
+
+##@ Tests
+
+.PHONY: test-unit
+test-unit: ## Tests that need neither an API server nor a subprocess.
+	$(GOTEST) ./api/... $$(go list ./internal/... | grep -v -E '/(controller|webhook|certs|coordinator|testing)(/|$$)')
+
+.PHONY: test-integration
+test-integration: kube-assets ## Tests against a real kube-apiserver and etcd.
+	$(GOTEST) ./internal/controller/... ./internal/webhook/... ./internal/certs/... ./internal/coordinator/... ./internal/testing/... ./test/api/...
+
+.PHONY: test-dataplane
+test-dataplane: ## The real gateway against the fake provider, with real SDKs.
+	$(GOTEST) ./test/dataplane/...
+
+.PHONY: test-e2e
+test-e2e: ## Headgate on the real node: injection, plan, reports, status, kills.
+	hack/e2e
+
+.PHONY: golden
+golden: ## Rewrite the golden files from what the code does; read the diff.
+	go test ./internal/policy/... ./internal/inject/... ./internal/status/... -update
+
+FUZZTIME ?= 10s
+.PHONY: fuzz
+fuzz: ## Each fuzz target for FUZZTIME (default 10s).
+	hack/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Benchmarks, and the gateway beside a bare reverse proxy in one run.
+	hack/bench
+
+.PHONY: soak
+soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
+	SOAK=$${SOAK:-30m} hack/soak
+
+.PHONY: cover
+cover: kube-assets ## Coverage by package.
+	go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1
+
+##@ Code
+
+.PHONY: generate
+generate: manifests ## Regenerate everything that is generated.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	hack/generate-wire.sh
+	hack/generate-docs
+
+.PHONY: manifests
+manifests: ## Regenerate the CRD.
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+
+.PHONY: fmt
+fmt: $(GOLANGCI) ## Format.
+	$(GOLANGCI) fmt ./...
+
+.PHONY: lint
+lint: $(GOLANGCI) ## Lint, with the rules for Kubernetes APIs.
+	$(GOLANGCI) run ./...
+
+.PHONY: lint-fix
+lint-fix: $(GOLANGCI) ## Lint and mend what can be mended.
+	$(GOLANGCI) run --fix ./...
+
+.PHONY: verify
+verify: generate lint ## Regenerate, lint, check scripts; fail on any difference.
+	go vet ./...
+	hack/verify-clean
+
+##@ Build and install
+
+.PHONY: build
+build: ## Build the binaries into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ $(addprefix ./cmd/,$(BINARIES))
+
+.PHONY: image
+image: ## Build image tarballs into bin/images, without Docker.
+	hack/images
+
+.PHONY: kube-assets
+kube-assets: ## Build kube-apiserver, etcd and kubectl once, kept in $(CACHE).
+	hack/packages tests
+	hack/cluster assets tests
+
+MANAGER_IMAGE ?= headgate/manager:dev
+GATEWAY_IMAGE ?= headgate/gateway:dev
+.PHONY: deploy
+deploy: ## Install into the cluster of KUBECONFIG: MANAGER_IMAGE=… GATEWAY_IMAGE=…
+	hack/deploy $(MANAGER_IMAGE) $(GATEWAY_IMAGE)
+
+.PHONY: undeploy
+undeploy: ## Remove Headgate from the cluster of KUBECONFIG; webhooks first.
+	hack/undeploy
+
+.PHONY: install
+install: ## Install only the CRD into the cluster of KUBECONFIG.
+	kubectl apply -k config/crd
+
+$(GOLANGCI):
+	@echo "building golangci-lint with kube-api-linter (once; minutes on few cores)"
+	mkdir -p $(CACHE)/tools
+	cd hack/tools/golangci-lint && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter

@@ -1,0 +1,104 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/headgate-dev/headgate/"
+
+// rule says what the packages of a pattern must not link, directly or through others.
+type rule struct {
+	packages []string
+	// forbidden are prefixes of import paths, each with its reason.
+	forbidden map[string]string
+	// only, if not empty, are the only packages outside the standard library that may be linked.
+	only []string
+}
+
+var kubernetes = map[string]string{
+	"k8s.io/client-go":                  "a sidecar must stay small",
+	"sigs.k8s.io/controller-runtime":    "a sidecar must stay small",
+	module + "internal/controller":      "halves meet in the plan and the wire only",
+	module + "internal/webhook":         "halves meet in the plan and the wire only",
+	module + "internal/coordinator":     "halves meet in the plan and the wire only",
+	module + "internal/testing":         "test code",
+	"k8s.io/apiextensions-apiserver":    "a sidecar must stay small",
+	"github.com/openai/openai-go":       "SDKs are for tests and the demo",
+	"github.com/anthropics/anthropic-s": "SDKs are for tests and the demo",
+}
+
+func rules() map[string]rule {
+	withoutAPI := map[string]string{module + "api": "the gateway reads plans, not objects", "k8s.io": "the gateway links no Kubernetes code"}
+	for prefix, why := range kubernetes {
+		withoutAPI[prefix] = why
+	}
+	return map[string]rule{
+		"the gateway binary links no Kubernetes client": {packages: []string{"./cmd/gateway"}, forbidden: kubernetes},
+		"gateway packages know no API types":            {packages: []string{"./internal/gateway/..."}, forbidden: withoutAPI},
+		"pure packages use the standard library alone": {
+			packages: []string{"./internal/plan", "./internal/budget", "./internal/dialect", "./internal/sidecar", "./internal/policy/decide"},
+			only:     []string{module + "internal/plan", module + "internal/budget", module + "internal/dialect", module + "internal/sidecar", module + "internal/policy/decide"},
+		},
+		"the API pulls in no client": {packages: []string{"./api/..."}, forbidden: map[string]string{
+			"sigs.k8s.io/controller-runtime": "clients use the types alone", "k8s.io/client-go": "clients use the types alone", module + "internal": "the API holds no logic",
+		}},
+		"policy can be linked into the gateway": {packages: []string{"./internal/policy"}, forbidden: map[string]string{
+			"sigs.k8s.io/controller-runtime": "cmd/gateway links it", "k8s.io/client-go": "cmd/gateway links it",
+		}},
+		"the controller knows neither webhooks nor the gateway": {packages: []string{"./internal/controller"}, forbidden: map[string]string{
+			module + "internal/webhook": "they never import each other", module + "internal/gateway": "halves meet in the plan and the wire only",
+		}},
+		"webhooks know neither the controller nor the gateway": {packages: []string{"./internal/webhook"}, forbidden: map[string]string{
+			module + "internal/controller": "they never import each other", module + "internal/gateway": "halves meet in the plan and the wire only",
+		}},
+		"the manager links no test code": {packages: []string{"./cmd/manager"}, forbidden: map[string]string{
+			module + "internal/testing": "test code", module + "internal/gateway": "halves meet in the plan and the wire only",
+		}},
+	}
+}
+
+func TestImportDirections(t *testing.T) {
+	for name, r := range rules() {
+		t.Run(name, func(t *testing.T) {
+			linked := list(t, r.packages)
+			if len(linked) < 2 {
+				t.Fatalf("go list found only %v for %v: is a package gone?", linked, r.packages)
+			}
+			for _, path := range linked {
+				if why, bad := forbids(r, path); bad {
+					t.Errorf("%v must not link %s: %s", r.packages, path, why)
+				}
+			}
+		})
+	}
+}
+
+func forbids(r rule, path string) (string, bool) {
+	for prefix, why := range r.forbidden {
+		if strings.HasPrefix(path, prefix) {
+			return why, true
+		}
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if len(r.only) > 0 && strings.Contains(first, ".") && !slices.Contains(r.only, path) {
+		return "only the standard library", true
+	}
+	return "", false
+}
+
+func list(t *testing.T, packages []string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, packages...)...)
+	cmd.Dir = "../../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", packages, err)
+	}
+	return strings.Fields(string(out))
+}
