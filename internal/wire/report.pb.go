@@ -120,7 +120,11 @@ type Hello struct {
 	ContractVersion string `protobuf:"bytes,6,opt,name=contract_version,json=contractVersion,proto3" json:"contract_version,omitempty"`
 	PlanVersion     int32  `protobuf:"varint,7,opt,name=plan_version,json=planVersion,proto3" json:"plan_version,omitempty"`
 	// labels are not trusted: the coordinator reads the pod's own.
-	PlanRevision  int64 `protobuf:"varint,8,opt,name=plan_revision,json=planRevision,proto3" json:"plan_revision,omitempty"`
+	PlanRevision int64 `protobuf:"varint,8,opt,name=plan_revision,json=planRevision,proto3" json:"plan_revision,omitempty"`
+	// held are the shares still in force from before this stream, by held_epoch's leader. A new leader lets
+	// gateways keep them while it learns who else there is.
+	HeldEpoch     uint64        `protobuf:"varint,9,opt,name=held_epoch,json=heldEpoch,proto3" json:"held_epoch,omitempty"`
+	Held          []*LimitShare `protobuf:"bytes,10,rep,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -211,6 +215,20 @@ func (x *Hello) GetPlanRevision() int64 {
 	return 0
 }
 
+func (x *Hello) GetHeldEpoch() uint64 {
+	if x != nil {
+		return x.HeldEpoch
+	}
+	return 0
+}
+
+func (x *Hello) GetHeld() []*LimitShare {
+	if x != nil {
+		return x.Held
+	}
+	return nil
+}
+
 type Report struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Sequence uint64                 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
@@ -225,7 +243,9 @@ type Report struct {
 	Epoch uint64 `protobuf:"varint,7,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// uptime_millis is since the incarnation's start, at least 1. A coordinator that meets an old incarnation
 	// for the first time does not take its whole past for the last minutes.
-	UptimeMillis  uint64 `protobuf:"varint,8,opt,name=uptime_millis,json=uptimeMillis,proto3" json:"uptime_millis,omitempty"`
+	UptimeMillis uint64 `protobuf:"varint,8,opt,name=uptime_millis,json=uptimeMillis,proto3" json:"uptime_millis,omitempty"`
+	// share_sequence is that of the newest share in force; only then may others have what it gave up.
+	ShareSequence uint64 `protobuf:"varint,9,opt,name=share_sequence,json=shareSequence,proto3" json:"share_sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -312,6 +332,13 @@ func (x *Report) GetEpoch() uint64 {
 func (x *Report) GetUptimeMillis() uint64 {
 	if x != nil {
 		return x.UptimeMillis
+	}
+	return 0
+}
+
+func (x *Report) GetShareSequence() uint64 {
+	if x != nil {
+		return x.ShareSequence
 	}
 	return 0
 }
@@ -1040,10 +1067,12 @@ func (x *PlanUpdate) GetJson() []byte {
 type Share struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// epoch grows with each leader; a share of a lower one is ignored.
-	Epoch         uint64        `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	Incarnation   uint64        `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Limits        []*LimitShare `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
-	TtlMillis     int64         `protobuf:"varint,4,opt,name=ttl_millis,json=ttlMillis,proto3" json:"ttl_millis,omitempty"` // without news for this long the gateway falls back to its safe share
+	Epoch       uint64        `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Incarnation uint64        `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Limits      []*LimitShare `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
+	TtlMillis   int64         `protobuf:"varint,4,opt,name=ttl_millis,json=ttlMillis,proto3" json:"ttl_millis,omitempty"` // without news for this long the gateway falls back to its safe share
+	// sequence changes with the content, within the epoch; limits that are not named run on the safe share.
+	Sequence      uint64 `protobuf:"varint,5,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1102,6 +1131,13 @@ func (x *Share) GetLimits() []*LimitShare {
 func (x *Share) GetTtlMillis() int64 {
 	if x != nil {
 		return x.TtlMillis
+	}
+	return 0
+}
+
+func (x *Share) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
 	}
 	return 0
 }
@@ -1260,7 +1296,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x02Up\x12/\n" +
 	"\x05hello\x18\x01 \x01(\v2\x17.headgate.wire.v1.HelloH\x00R\x05hello\x122\n" +
 	"\x06report\x18\x02 \x01(\v2\x18.headgate.wire.v1.ReportH\x00R\x06reportB\t\n" +
-	"\amessage\"\x88\x02\n" +
+	"\amessage\"\xd9\x02\n" +
 	"\x05Hello\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x19\n" +
 	"\bpod_name\x18\x02 \x01(\tR\apodName\x12\x17\n" +
@@ -1269,7 +1305,11 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\tR\aversion\x12)\n" +
 	"\x10contract_version\x18\x06 \x01(\tR\x0fcontractVersion\x12!\n" +
 	"\fplan_version\x18\a \x01(\x05R\vplanVersion\x12#\n" +
-	"\rplan_revision\x18\b \x01(\x03R\fplanRevision\"\xb6\x02\n" +
+	"\rplan_revision\x18\b \x01(\x03R\fplanRevision\x12\x1d\n" +
+	"\n" +
+	"held_epoch\x18\t \x01(\x04R\theldEpoch\x120\n" +
+	"\x04held\x18\n" +
+	" \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x04held\"\xdd\x02\n" +
 	"\x06Report\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\x15acknowledged_revision\x18\x02 \x01(\x03R\x14acknowledgedRevision\x12\x1d\n" +
@@ -1279,7 +1319,8 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x06routes\x18\x05 \x03(\v2\x1d.headgate.wire.v1.RouteReportR\x06routes\x12\x1a\n" +
 	"\bdraining\x18\x06 \x01(\bR\bdraining\x12\x14\n" +
 	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12#\n" +
-	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\"\xb8\a\n" +
+	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\x12%\n" +
+	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xb8\a\n" +
 	"\vRouteReport\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1e\n" +
@@ -1356,13 +1397,14 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\n" +
 	"PlanUpdate\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"\x94\x01\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\"\xb0\x01\n" +
 	"\x05Share\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x124\n" +
 	"\x06limits\x18\x03 \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x06limits\x12\x1d\n" +
 	"\n" +
-	"ttl_millis\x18\x04 \x01(\x03R\tttlMillis\"\x84\x02\n" +
+	"ttl_millis\x18\x04 \x01(\x03R\tttlMillis\x12\x1a\n" +
+	"\bsequence\x18\x05 \x01(\x04R\bsequence\"\x84\x02\n" +
 	"\n" +
 	"LimitShare\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
@@ -1409,22 +1451,23 @@ var file_internal_wire_report_proto_goTypes = []any{
 var file_internal_wire_report_proto_depIdxs = []int32{
 	1,  // 0: headgate.wire.v1.Up.hello:type_name -> headgate.wire.v1.Hello
 	2,  // 1: headgate.wire.v1.Up.report:type_name -> headgate.wire.v1.Report
-	3,  // 2: headgate.wire.v1.Report.routes:type_name -> headgate.wire.v1.RouteReport
-	5,  // 3: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
-	6,  // 4: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
-	4,  // 5: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
-	12, // 6: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
-	8,  // 7: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
-	9,  // 8: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
-	11, // 9: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
-	10, // 10: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
-	0,  // 11: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
-	7,  // 12: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
-	12, // [12:13] is the sub-list for method output_type
-	11, // [11:12] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	10, // 2: headgate.wire.v1.Hello.held:type_name -> headgate.wire.v1.LimitShare
+	3,  // 3: headgate.wire.v1.Report.routes:type_name -> headgate.wire.v1.RouteReport
+	5,  // 4: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
+	6,  // 5: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
+	4,  // 6: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
+	12, // 7: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
+	8,  // 8: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
+	9,  // 9: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
+	11, // 10: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
+	10, // 11: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
+	0,  // 12: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
+	7,  // 13: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
+	13, // [13:14] is the sub-list for method output_type
+	12, // [12:13] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_report_proto_init() }
