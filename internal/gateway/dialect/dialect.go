@@ -88,14 +88,19 @@ type Reading struct {
 	// Malformed names the header or field that could not be read, for the metric of missing guidance.
 	Malformed string
 	Budgets   []BudgetReading
+	// Reference is the time absolute values were measured against: the response's Date, else its receipt.
+	Reference time.Time
 	// ShouldRetry is the provider's own x-should-retry: "", "true" or "false".
 	ShouldRetry string
 }
 
 // BudgetReading is one budget's limit, remaining and reset headers. -1 means "not stated".
 type BudgetReading struct {
-	// Budget is Requests, Tokens, InputTokens or OutputTokens (internal/plan).
-	Budget    string
+	// Budget is Requests, Tokens, InputTokens or OutputTokens (internal/plan), or "" for a bucket of the
+	// vendor's own that is none of them.
+	Budget string
+	// Bucket tells apart further buckets of one budget (project, priority, 5h); "" is the account's own.
+	Bucket    string
 	Limit     float64
 	Remaining float64
 	// RoundedTo is the step remaining is rounded to, 1 if exact.
@@ -140,6 +145,8 @@ type Usage struct {
 	CachedRead int64
 	CacheWrite int64
 	Reasoning  int64
+	// CacheOutside: the cached tokens are not contained in Input.
+	CacheOutside bool
 }
 
 // MeterOptions say how to meter.

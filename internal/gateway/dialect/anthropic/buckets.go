@@ -1,0 +1,63 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package anthropic
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// tokenStep is what remaining tokens are rounded to.
+const tokenStep = 1000
+
+// buckets are the headers of the account's buckets; tokens is the most restrictive limit in force.
+var buckets = []guidance.Triple{
+	triple(plan.Requests, "", "Anthropic-Ratelimit-Requests", 1),
+	triple(plan.InputTokens, "", "Anthropic-Ratelimit-Input-Tokens", tokenStep),
+	triple(plan.OutputTokens, "", "Anthropic-Ratelimit-Output-Tokens", tokenStep),
+	triple(plan.Tokens, "", "Anthropic-Ratelimit-Tokens", tokenStep),
+	triple(plan.InputTokens, "priority", "Anthropic-Priority-Input-Tokens", tokenStep),
+	triple(plan.OutputTokens, "priority", "Anthropic-Priority-Output-Tokens", tokenStep),
+	triple(plan.InputTokens, "fast", "Anthropic-Fast-Input-Tokens", tokenStep),
+	triple(plan.OutputTokens, "fast", "Anthropic-Fast-Output-Tokens", tokenStep),
+}
+
+func triple(budget, bucket, prefix string, step float64) guidance.Triple {
+	return guidance.Triple{
+		Budget: budget, Bucket: bucket, Limit: prefix + "-Limit", Remaining: prefix + "-Remaining",
+		Reset: prefix + "-Reset", RoundedTo: step, Window: time.Minute,
+	}
+}
+
+// unifiedWindows are the windows of subscription accounts, which have a status instead of an amount.
+var unifiedWindows = [...]struct {
+	name, prefix string
+	window       time.Duration
+}{
+	{"5h", "Anthropic-Ratelimit-Unified-5h", 5 * time.Hour},
+	{"7d", "Anthropic-Ratelimit-Unified-7d", 7 * 24 * time.Hour},
+	{"overage", "Anthropic-Ratelimit-Unified-Overage", 0},
+}
+
+const (
+	unifiedStatus = "Anthropic-Ratelimit-Unified-Status"
+	rejected      = "rejected"
+)
+
+// unified is the table for a response of a subscription account; other accounts have none of its headers.
+func unified(h http.Header) []guidance.Triple {
+	if len(h[unifiedStatus]) == 0 {
+		return nil
+	}
+	var table []guidance.Triple
+	for _, w := range unifiedWindows {
+		table = append(table, guidance.Triple{
+			Bucket: w.name, Reset: w.prefix + "-Reset", Window: w.window, Exhausted: h.Get(w.prefix+"-Status") == rejected,
+		})
+	}
+	return table
+}

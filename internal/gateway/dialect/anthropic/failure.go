@@ -1,0 +1,87 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package anthropic
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// ReadFailure implements dialect.Dialect.
+func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
+	d := failure.Read(h, body)
+	class := classify(status, d)
+	if class == dialect.ClassThrottle && h.Get(unifiedStatus) == rejected {
+		class = dialect.ClassQuota // a window of hours or days is used up
+	}
+	f := failure.New(class, d)
+	f.Budget = budget(d)
+	hint, hinted := guidance.DateHint(d.Message, "regain access on", r.Reference)
+	guidance.Settle(r, class, hint, hinted)
+	return f
+}
+
+// classifyEvent classes an error event inside a stream; its type says all.
+func classifyEvent(document []byte) dialect.Failure {
+	d := failure.Read(nil, document)
+	f := failure.New(classify(http.StatusInternalServerError, d), d)
+	f.Budget = budget(d)
+	return f
+}
+
+func classify(status int, d failure.Document) dialect.Class {
+	if quota[d.DetailCode] || quota[d.Type] {
+		return dialect.ClassQuota
+	}
+	switch d.Type {
+	case "rate_limit_error":
+		if strings.Contains(d.Message, "Extra usage is required") {
+			return dialect.ClassPermanent // long context needs another plan, not time
+		}
+		return dialect.ClassThrottle
+	case "overloaded_error":
+		return dialect.ClassOverload
+	case "api_error", "timeout_error":
+		return dialect.ClassTransient
+	case "invalid_request_error":
+		return invalid(d.Message)
+	case "authentication_error", "permission_error", "not_found_error", "request_too_large":
+		return dialect.ClassPermanent
+	}
+	return failure.ByStatus(status)
+}
+
+var quota = map[string]bool{
+	"enforced_spend_limit_reached": true, "out_of_credits": true, "billing_error": true,
+}
+
+// invalid parts spent money from wrong requests, which have one type.
+func invalid(message string) dialect.Class {
+	for _, text := range [...]string{"credit balance is too low", "specified API usage limits", "specified workspace API usage limits"} {
+		if strings.Contains(message, text) {
+			return dialect.ClassQuota
+		}
+	}
+	return dialect.ClassPermanent
+}
+
+// budget is the budget a refusal names.
+func budget(d failure.Document) string {
+	switch {
+	case strings.Contains(d.Message, "input tokens per"):
+		return plan.InputTokens
+	case strings.Contains(d.Message, "output tokens per"):
+		return plan.OutputTokens
+	case strings.Contains(d.Message, "requests per"):
+		return plan.Requests
+	case strings.Contains(d.Message, "tokens per"):
+		return plan.Tokens
+	}
+	return ""
+}

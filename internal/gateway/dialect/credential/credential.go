@@ -1,0 +1,63 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package credential
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"net/http"
+	"strings"
+)
+
+// names are the headers that providers and the proxies before them take credentials from.
+var names = [...]string{
+	"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key",
+	"X-Amz-Security-Token", "X-Auth-Token", "Cookie",
+}
+
+// accounts are headers that choose an account or a part of one for the same key.
+var accounts = [...]string{"Openai-Organization", "Openai-Project", "Anthropic-Workspace", "X-Goog-User-Project"}
+
+// Replace removes every credential and puts value into name.
+func Replace(h http.Header, name, value string) {
+	for _, n := range names {
+		delete(h, n)
+	}
+	h[name] = []string{value}
+}
+
+// Clean removes what must not stand around a key that was read from a file.
+func Clean(key string) string { return strings.TrimSpace(key) }
+
+// secret makes fingerprints useless outside this process.
+var secret = func() (s [32]byte) {
+	_, _ = rand.Read(s[:]) // never fails: it ends the process instead
+	return s
+}()
+
+// Fingerprint tells apart the accounts behind the credentials in h; it is 0 where there are none.
+func Fingerprint(h http.Header) uint64 {
+	var array [1024]byte
+	text := append(array[:0], secret[:]...)
+	found := false
+	for i, n := range names {
+		if n == "Cookie" {
+			continue // sessions of a corporate proxy, not an account
+		}
+		for _, line := range h[n] {
+			text, found = append(append(append(text, byte(i)), line...), 0), true
+		}
+	}
+	if !found {
+		return 0
+	}
+	for i, n := range accounts {
+		for _, line := range h[n] {
+			text = append(append(append(text, byte(len(names)+i)), line...), 0)
+		}
+	}
+	sum := sha256.Sum256(text)
+	return max(binary.LittleEndian.Uint64(sum[:]), 1)
+}

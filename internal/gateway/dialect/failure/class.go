@@ -1,0 +1,65 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package failure
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+)
+
+// statusOverloaded is what Anthropic and those that follow it answer when they lack capacity.
+const statusOverloaded = 529
+
+// ByStatus classes a response by its status alone.
+func ByStatus(status int) dialect.Class {
+	switch status {
+	case http.StatusTooManyRequests:
+		return dialect.ClassThrottle
+	case http.StatusServiceUnavailable, statusOverloaded:
+		return dialect.ClassOverload
+	case http.StatusPaymentRequired:
+		return dialect.ClassQuota
+	case http.StatusRequestTimeout, http.StatusTooEarly:
+		return dialect.ClassTransient
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return dialect.ClassPermanent
+	}
+	switch {
+	case status >= 200 && status < 300:
+		return dialect.ClassSuccess
+	case status >= 500:
+		return dialect.ClassTransient
+	}
+	return dialect.ClassPermanent
+}
+
+// New makes a failure fit to be shown.
+func New(class dialect.Class, d Document) dialect.Failure {
+	return dialect.Failure{Class: class, Code: code(d), Message: Message(d.Message)}
+}
+
+const maxCode = 64
+
+// code is the most exact of the codes; a type says little where there is a code.
+func code(d Document) string {
+	for _, c := range []string{d.DetailCode, d.Code, d.Type} {
+		if c == "" {
+			continue
+		}
+		c = Message(c)
+		return c[:min(len(c), maxCode)]
+	}
+	return ""
+}
+
+// RejectsUsage reports whether a request failed because of stream_options, which its provider does not know.
+func RejectsUsage(status int, d Document) bool {
+	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
+		return false
+	}
+	text := string(d.Text)
+	return strings.Contains(text, "stream_options") || strings.Contains(text, "include_usage")
+}

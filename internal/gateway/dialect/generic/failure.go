@@ -1,0 +1,48 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package generic
+
+import (
+	"net/http"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+)
+
+// ReadFailure implements dialect.Dialect.
+func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
+	d := failure.Read(h, body)
+	f := failure.New(classify(status, d), d)
+	f.RejectsUsage = failure.RejectsUsage(status, d)
+	hint, hinted := guidance.SecondsHint(d.RetryAfter)
+	if said, ok := guidance.Hint(d.Message, "try again in ", "retry after ", "retry in ", "please wait "); ok {
+		hint, hinted = max(hint, said), true
+	}
+	guidance.Settle(r, f.Class, hint, hinted)
+	return f
+}
+
+// classifyEvent classes an error event inside a stream: what is not known to be final may pass by itself.
+func classifyEvent(document []byte) dialect.Failure {
+	d := failure.Read(nil, document)
+	return failure.New(classify(http.StatusInternalServerError, d), d)
+}
+
+// classify goes by status, but for codes that mean one thing with everyone who sends them.
+func classify(status int, d failure.Document) dialect.Class {
+	for _, code := range [...]string{d.Code, d.Type} {
+		switch code {
+		case "insufficient_quota", "billing_error", "billing_hard_limit_reached":
+			return dialect.ClassQuota
+		case "overloaded_error", "engine_overloaded":
+			return dialect.ClassOverload
+		case "rate_limit_error", "rate_limit_exceeded":
+			if status == http.StatusInternalServerError {
+				return dialect.ClassThrottle // an event, which has no status of its own
+			}
+		}
+	}
+	return failure.ByStatus(status)
+}

@@ -1,0 +1,56 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// rfc850 is written out because time.RFC850 takes any zone's name for UTC.
+const rfc850 = "Monday, 02-Jan-06 15:04:05 GMT"
+
+// httpDate reads the three forms of RFC 9110 §5.6.7. A two-digit year is the one nearest to now, for the
+// standard library takes 70 for 1970.
+func httpDate(text string, now time.Time) (time.Time, bool) {
+	for _, layout := range [...]string{http.TimeFormat, time.ANSIC} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, true
+		}
+	}
+	at, err := time.Parse(rfc850, text)
+	if err != nil {
+		return time.Time{}, false
+	}
+	century := now.UTC().Year() / 100 * 100
+	year := century + at.Year()%100
+	switch {
+	case year > now.UTC().Year()+50:
+		year -= 100
+	case year <= now.UTC().Year()-50:
+		year += 100
+	}
+	return time.Date(year, at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC), true
+}
+
+// Reference is the time absolute values are measured against: the response's own Date where it is valid,
+// so that neither clock's error counts, else the time we received it.
+func Reference(h http.Header, received time.Time) time.Time {
+	if at, ok := httpDate(trim(h.Get("Date")), received); ok {
+		return at
+	}
+	return received
+}
+
+// until is the wait from reference to at; what is past is 0.
+func until(at, reference time.Time) time.Duration {
+	return min(max(at.Sub(reference), 0), Longest)
+}
+
+// moment reads RFC 3339, in either case of its letters.
+func moment(text string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text))
+	return at, err == nil
+}

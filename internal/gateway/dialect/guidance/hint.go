@@ -1,0 +1,60 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"strings"
+	"time"
+)
+
+// maxHintText bounds the prose that is searched.
+const maxHintText = 4 << 10
+
+// Hint finds the longest wait that prose gives after one of the phrases ("try again in 1h2m3s", "retry
+// after 1 second"); phrases are in lower case. A number without a unit is none.
+func Hint(text string, phrases ...string) (wait time.Duration, ok bool) {
+	text = asciiLower(text[:min(len(text), maxHintText)])
+	for _, phrase := range phrases {
+		for rest := text; ; {
+			i := strings.Index(rest, phrase)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len(phrase):]
+			if value, _, valid := leadingDuration(strings.TrimLeft(rest, " ")); valid {
+				wait, ok = max(wait, value), true
+			}
+		}
+	}
+	return wait, ok
+}
+
+// asciiLower keeps every byte where it is, which strings.ToLower does not.
+func asciiLower(text string) string {
+	out := []byte(text)
+	for i, c := range out {
+		if c >= 'A' && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return string(out)
+}
+
+// DateHint reads "… on 2026-07-01 at 00:00 UTC" after phrase.
+func DateHint(text, phrase string, reference time.Time) (time.Duration, bool) {
+	const layout = "2006-01-02 at 15:04 UTC"
+	text = text[:min(len(text), maxHintText)]
+	i := strings.Index(asciiLower(text), phrase)
+	if i < 0 {
+		return 0, false
+	}
+	rest := strings.TrimLeft(text[i+len(phrase):], " ")
+	at, err := time.Parse(layout, rest[:min(len(layout), len(rest))])
+	return until(at, reference), err == nil
+}
+
+// SecondsHint reads a JSON number of seconds; other values, exponents among them, are none.
+func SecondsHint(raw string) (time.Duration, bool) {
+	return decimal(strings.Trim(raw, "\" "), time.Second)
+}

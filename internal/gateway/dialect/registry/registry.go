@@ -1,0 +1,33 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/anthropic"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/generic"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
+)
+
+var dialects = []dialect.Dialect{openai.Dialect{}, anthropic.Dialect{}, generic.Dialect{}}
+
+// ByName returns the dialect a plan calls name ("OpenAI"); nil if there is none.
+func ByName(name string) dialect.Dialect {
+	for _, d := range dialects {
+		if d.Facts().Name == name {
+			return d
+		}
+	}
+	return nil
+}
+
+// ByRoute returns the dialect whose built-in route is route ("openai"); nil if there is none.
+func ByRoute(route string) dialect.Dialect {
+	for _, d := range dialects {
+		if d.Facts().Route == route {
+			return d
+		}
+	}
+	return nil
+}

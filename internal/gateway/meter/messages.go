@@ -1,0 +1,40 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package meter
+
+import "github.com/tidwall/gjson"
+
+var messagesTexts = [][]byte{[]byte(`text"`), []byte(`partial_json"`), []byte(`thinking"`)}
+
+const contentDelta = "content_block_delta"
+
+// messages reads one event of a messages stream.
+func messages(t *tally, name, data []byte) bool {
+	if string(name) == contentDelta {
+		t.delta(anyText(data, messagesTexts))
+		return false
+	}
+	switch typeOf(name, data) {
+	case contentDelta:
+		t.delta(anyText(data, messagesTexts))
+	case "message_start":
+		addMessages(t, gjson.GetBytes(data, "message.usage"))
+	case "message_delta":
+		t.content = true
+		addMessages(t, gjson.GetBytes(data, "usage"))
+	case "message_stop":
+		t.complete, t.content = true, true
+	case "content_block_stop":
+		t.content = true
+	case "error":
+		t.fail(data)
+	}
+	return false
+}
+
+func addMessages(t *tally, usage gjson.Result) {
+	if usage.IsObject() {
+		addAnthropic(&t.usage, usage)
+	}
+}

@@ -1,0 +1,57 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package meter
+
+import (
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+)
+
+// bytesPerToken is the estimate for text whose tokens are not reported, as in admission.
+const bytesPerToken = 3
+
+// tally is what a meter has seen.
+type tally struct {
+	usage    dialect.Usage
+	content  bool
+	complete bool
+	failed   bool
+	failure  dialect.Failure
+	deltas   int64
+	text     int64
+	classify Classifier
+}
+
+// Classifier reads an error document, as a dialect does.
+type Classifier func(document []byte) dialect.Failure
+
+func (t *tally) Usage() dialect.Usage { return t.usage }
+
+func (t *tally) ContentSeen() bool { return t.content }
+
+func (t *tally) Complete() bool { return t.complete }
+
+func (t *tally) StreamFailure() (dialect.Failure, bool) { return t.failure, t.failed }
+
+// OutputSoFar is the reported output of a response that has ended; before that the largest of what was
+// reported, the number of deltas (most hold a token) and the length of their text.
+func (t *tally) OutputSoFar() int64 {
+	if t.complete && t.usage.Output >= 0 {
+		return t.usage.Output
+	}
+	return max(t.usage.Output, t.deltas, t.text/bytesPerToken)
+}
+
+// delta counts one piece of content with so many bytes of text.
+func (t *tally) delta(text int) {
+	t.content = true
+	t.deltas++
+	t.text += int64(text)
+}
+
+// fail notes an error event; the first one counts.
+func (t *tally) fail(document []byte) {
+	if !t.failed {
+		t.failed, t.failure = true, t.classify(document)
+	}
+}

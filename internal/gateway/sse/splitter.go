@@ -1,0 +1,280 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sse
+
+import "bytes"
+
+const (
+	// MaxEvent is how much data of one event is kept. Events of text are below 1 KiB.
+	MaxEvent = 64 << 10
+	// maxName bounds event names; the longest known is below 64.
+	maxName = 128
+	// keepBuffer is the largest buffer that outlives its event: thousands of slow streams are open at once.
+	keepBuffer = 4 << 10
+)
+
+// Event is one event. Its slices are valid only during the call.
+type Event struct {
+	// Name is the event field, empty where there is none. Data are the data lines, joined by LF.
+	Name, Data []byte
+	// Start and End are offsets in the stream: of the first line that is no comment, and behind the blank line.
+	Start, End int64
+}
+
+// Handler is told of events.
+type Handler interface {
+	// Event is called for each event with data of at most MaxEvent bytes.
+	Event(e Event)
+	// Large is called with the data of a larger one, piece by piece.
+	Large(piece []byte)
+	// LargeEnd ends it; e has no data.
+	LargeEnd(e Event)
+}
+
+// Splitter is ready to use when zero.
+type Splitter struct {
+	offset int64 // of the next byte to be written
+	// skipLF: the last byte was CR, so an LF that comes next belongs to it.
+	skipLF  bool
+	started bool // the first line has passed, so no byte order mark can come
+
+	line      []byte // the unfinished line, if it is kept
+	lineStart int64
+	mode      lineMode
+
+	start   int64 // of the block, if open
+	open    bool  // a line that is no comment has passed
+	name    []byte
+	data    []byte
+	owned   []byte // the buffer behind data, unless data lies in what is being written
+	hasData bool
+	large   bool
+}
+
+type lineMode uint8
+
+const (
+	whole  lineMode = iota // the line is kept
+	passed                 // it is data of a large event and handed on
+	skip                   // it is too long to matter
+)
+
+// Offset is how many bytes have been written.
+func (s *Splitter) Offset() int64 { return s.offset }
+
+// Write splits p.
+func (s *Splitter) Write(p []byte, h Handler) {
+	i := 0
+	if s.skipLF && len(p) > 0 {
+		if s.skipLF = false; p[0] == '\n' {
+			i = 1
+		}
+	}
+	for lf, cr := -1, -1; i < len(p); {
+		lf, cr = next(p, i, lf, '\n'), next(p, i, cr, '\r')
+		end := min(lf, cr)
+		if s.mode == whole && len(s.line) == 0 {
+			s.lineStart = s.offset + int64(i)
+		}
+		if end == len(p) {
+			s.add(p[i:], h)
+			break
+		}
+		after := end + 1
+		if p[end] == '\r' {
+			if after == len(p) {
+				s.skipLF = true
+			} else if p[after] == '\n' {
+				after++
+			}
+		}
+		s.finishLine(p[i:end], s.offset+int64(after), h)
+		i = after
+	}
+	s.offset += int64(len(p))
+	s.own()
+}
+
+// next is the next c at or after i; at is where it was found before.
+func next(p []byte, i, at int, c byte) int {
+	if at >= i {
+		return at
+	}
+	if k := bytes.IndexByte(p[i:], c); k >= 0 {
+		return i + k
+	}
+	return len(p)
+}
+
+// Close ends the stream; an event without its blank line counts.
+func (s *Splitter) Close(h Handler) {
+	if len(s.line) > 0 || s.mode != whole {
+		s.finishLine(nil, s.offset, h)
+	}
+	s.dispatch(s.offset, h)
+}
+
+// add takes a piece of a line whose end has not come.
+func (s *Splitter) add(piece []byte, h Handler) {
+	switch s.mode {
+	case skip:
+		return
+	case passed:
+		h.Large(piece)
+		return
+	}
+	if !s.large && len(s.line)+len(piece)+len(s.data) <= MaxEvent {
+		s.line = append(s.line, piece...)
+		return
+	}
+	// The line cannot be kept, so its field must be known now.
+	k := min(len(piece), max(decisive-len(s.line), 0))
+	if s.line = append(s.line, piece[:k]...); len(s.line) < decisive {
+		return
+	}
+	s.overflow(h)
+	if s.mode == passed {
+		h.Large(piece[k:])
+	}
+}
+
+var (
+	dataField = []byte("data:")
+	newline   = []byte{'\n'}
+)
+
+// decisive is how many bytes of a line tell whether it is data: a byte order mark, the name, a space.
+const decisive = 3 + 5 + 1
+
+// overflow decides what becomes of a line that cannot be kept.
+func (s *Splitter) overflow(h Handler) {
+	line := s.withoutMark(s.line)
+	s.line = nil
+	value, isData := bytes.CutPrefix(line, dataField)
+	if !isData {
+		if s.mode = skip; line[0] != ':' {
+			s.openBlock()
+		}
+		return
+	}
+	s.mode = passed
+	s.openBlock()
+	s.startLarge(h)
+	h.Large(bytes.TrimPrefix(value, []byte{' '}))
+}
+
+func (s *Splitter) openBlock() {
+	if !s.open {
+		s.open, s.start = true, s.lineStart
+	}
+}
+
+// startLarge turns the event into a large one, or continues one with a further line.
+func (s *Splitter) startLarge(h Handler) {
+	if s.hasData {
+		h.Large(s.data)
+		h.Large(newline)
+	}
+	s.large, s.hasData = true, true
+	s.data, s.owned = nil, nil
+}
+
+// finishLine ends a line with rest; end is the offset behind its terminator.
+func (s *Splitter) finishLine(rest []byte, end int64, h Handler) {
+	mode := s.mode
+	s.mode = whole
+	switch mode {
+	case skip:
+		s.started = true
+		return
+	case passed:
+		h.Large(rest)
+		s.started = true
+		return
+	}
+	line := rest
+	if len(s.line) > 0 {
+		s.line = append(s.line, rest...)
+		line = s.line
+	}
+	s.field(s.withoutMark(line), end, h)
+	s.started = true
+	s.line = reuse(s.line)
+}
+
+// withoutMark removes the byte order mark a stream may begin with.
+func (s *Splitter) withoutMark(line []byte) []byte {
+	if s.started {
+		return line
+	}
+	return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+}
+
+func reuse(buffer []byte) []byte {
+	if cap(buffer) > keepBuffer {
+		return nil
+	}
+	return buffer[:0]
+}
+
+// field takes one whole line.
+func (s *Splitter) field(line []byte, end int64, h Handler) {
+	if len(line) == 0 {
+		s.dispatch(end, h)
+		return
+	}
+	if line[0] == ':' {
+		return
+	}
+	s.openBlock()
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	value = bytes.TrimPrefix(value, []byte{' '})
+	switch string(name) {
+	case "data":
+		s.addData(value, h)
+	case "event":
+		s.name = append(s.name[:0], value[:min(len(value), maxName)]...)
+	}
+}
+
+func (s *Splitter) addData(value []byte, h Handler) {
+	switch {
+	case s.large:
+		h.Large(newline)
+		h.Large(value)
+	case len(s.data)+len(value) > MaxEvent:
+		s.startLarge(h)
+		h.Large(value)
+	case !s.hasData && len(s.line) == 0:
+		s.data, s.hasData = value, true // lies in what is being written; own copies it if it must stay
+	default:
+		s.own()
+		if s.hasData {
+			s.owned = append(s.owned, '\n')
+		}
+		s.owned = append(s.owned, value...)
+		s.data, s.hasData = s.owned, true
+	}
+}
+
+// own copies data that must outlive the piece it lies in.
+func (s *Splitter) own() {
+	if s.hasData && !s.large && len(s.owned) == 0 {
+		s.owned = append(s.owned[:0], s.data...)
+		s.data = s.owned
+	}
+}
+
+func (s *Splitter) dispatch(end int64, h Handler) {
+	e := Event{Name: s.name, Start: s.start, End: end}
+	switch {
+	case s.large:
+		h.LargeEnd(e)
+	case s.hasData:
+		e.Data = s.data
+		h.Event(e)
+	}
+	s.open, s.hasData, s.large = false, false, false
+	s.data, s.owned, s.name = nil, reuse(s.owned), s.name[:0]
+}
