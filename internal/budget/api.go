@@ -66,11 +66,11 @@ type Reason string
 // The reasons.
 const (
 	ReasonNone         Reason = ""
-	ReasonTooLarge     Reason = "TooLarge"     // can never fit
-	ReasonDeadline     Reason = "Deadline"     // cannot start before its latest start
-	ReasonQueueFull    Reason = "QueueFull"    // depth or bytes
-	ReasonQueueExpired Reason = "QueueExpired" // waited its time and did not start
-	ReasonCapReached   Reason = "CapReached"   // a window of an hour or more is used up
+	ReasonTooLarge     Reason = "TooLarge"      // can never fit
+	ReasonDeadline     Reason = "Deadline"      // cannot start before its latest start
+	ReasonQueueFull    Reason = "QueueFull"     // depth or bytes
+	ReasonQueueExpired Reason = "QueueExpired"  // waited its time and did not start
+	ReasonCapReached   Reason = "CapReached"    // a window of an hour or more is used up
 	ReasonNothing      Reason = "NothingPasses" // amount 0
 )
 

@@ -1,0 +1,90 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+// fit is how a call stands to its buckets.
+type fit uint8
+
+const (
+	lacks fit = iota
+	borrows
+	entitled
+)
+
+// test says whether the call may go now, and if not which bucket it lacks. Bucket by bucket the lane's credit or
+// what nobody claims may serve; only a call that its credit serves everywhere is entitled.
+func (s *Scheduler) test(c *Call) (fit, *bucket) {
+	got := entitled
+	for k := range c.holds {
+		h := &c.holds[k]
+		s.refill(h.bucket)
+		f := s.testHold(c, h)
+		if f == lacks {
+			return lacks, h.bucket
+		}
+		got = min(got, f)
+	}
+	return got, nil
+}
+
+// testHold is test on one bucket that is up to date.
+func (s *Scheduler) testHold(c *Call, h *hold) fit {
+	b := h.bucket
+	if b.level+b.eps < h.amount {
+		return lacks
+	}
+	i := c.lane.index
+	credit := b.accounts[i].credit
+	aside := s.aside(c, b)
+	if credit-aside+b.eps >= h.amount {
+		return entitled
+	}
+	if b.level-h.amount+b.eps < b.others(i)+min(aside, max(credit, 0)) {
+		return lacks
+	}
+	return borrows
+}
+
+// aside is what the lane's credit owes to heads that were committed before this call: queues of one lane share
+// its credit, and an older head must not starve on the smaller calls of another queue.
+func (s *Scheduler) aside(c *Call, b *bucket) float64 {
+	l := c.lane
+	if l.heads == 0 || l.heads == 1 && c.node != nil && c.node.place == first {
+		return 0
+	}
+	sum := 0.0
+	for _, q := range l.queues {
+		if q.head == nil || q.head.call == c || q.head.call.seq > c.rank() {
+			continue
+		}
+		if k := q.find(b); k >= 0 {
+			sum += q.head.call.holds[k].amount
+		}
+	}
+	return sum
+}
+
+// take charges a call to all its buckets: L −= c; e ← max(0, e − c), but never below what older heads of the
+// lane are owed. The buckets are up to date.
+func (s *Scheduler) take(c *Call) {
+	l := c.home()
+	for k := range c.holds {
+		h := &c.holds[k]
+		b := h.bucket
+		a := &b.accounts[l.index]
+		floor := min(a.credit, s.aside(c, b))
+		b.level -= h.amount
+		b.ceiling -= h.amount
+		b.reserved += h.amount
+		h.era = b.era
+		if b.Kind == Slots {
+			a.inUse += h.amount
+			a.reslot(b.Capacity)
+			continue
+		}
+		a.credit = max(floor, a.credit-h.amount)
+	}
+	l.admitted++
+	c.verdict = Verdict{State: Admitted, Bucket: NoBucket}
+}

@@ -1,0 +1,95 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "time"
+
+// Advance brings everything up to now and appends the waiting calls that were decided: admitted ones and refused
+// ones. The order is: refill; drop what expired; admit the entitled, oldest first; then lend, by virtual time;
+// until nothing moves. Call it whenever Next is due, which includes at once after a call left or settled.
+func (s *Scheduler) Advance(now time.Time, decided []*Call) []*Call {
+	s.tick(now)
+	for i := 0; i < len(s.active); i++ {
+		q := s.active[i]
+		s.rouse(q)
+		s.expire(q)
+		if q.n > 0 && q.stale && s.clock >= q.revalueAt() {
+			s.prune(q)
+		}
+		if q.n == 0 {
+			i--
+		}
+	}
+	for s.step() {
+	}
+	decided = append(decided, s.done...)
+	clear(s.done)
+	s.done = s.done[:0]
+	return decided
+}
+
+// expire refuses the waiting calls whose last start has passed.
+func (s *Scheduler) expire(q *queue) {
+	for q.head != nil && q.head.startBy < s.clock {
+		s.drop(q.head, ReasonQueueExpired, nil)
+	}
+	for q.root != nil && q.root.soonest < s.clock {
+		s.drop(q.root.expired(s.clock), ReasonQueueExpired, nil)
+	}
+}
+
+// expired finds a node with startBy before the clock; there is one.
+func (n *node) expired(clock int64) *node {
+	for n.startBy >= clock {
+		if n.left != nil && n.left.soonest < clock {
+			n = n.left
+		} else {
+			n = n.right
+		}
+	}
+	return n
+}
+
+// step admits the best candidate; it reports whether anything moved.
+func (s *Scheduler) step() bool {
+	var best *node
+	bestFit := lacks
+	for _, q := range s.active {
+		n := q.candidate(s.clock)
+		if n == nil {
+			continue
+		}
+		got, b := s.test(n.call)
+		if got == lacks {
+			if b.caps() {
+				s.drop(n, ReasonCapReached, b)
+				return true
+			}
+			continue
+		}
+		if best == nil || got.before(n.call, bestFit, best.call) {
+			best, bestFit = n, got
+		}
+	}
+	if best == nil {
+		return false
+	}
+	s.admit(best, bestFit)
+	return true
+}
+
+// admit lets a waiting call go.
+func (s *Scheduler) admit(n *node, got fit) {
+	c := n.call
+	if got == borrows {
+		s.borrow(c)
+	}
+	s.take(c)
+	i := c.lane.index
+	for _, h := range c.holds {
+		h.bucket.accounts[i].served += h.amount
+	}
+	s.leave(c)
+	s.done = append(s.done, c)
+}

@@ -1,0 +1,134 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"math"
+	"time"
+)
+
+// capWindow is where a budget turns from a rate into a cap: a wait for it would outlast any caller.
+const capWindow = time.Hour
+
+// holdTime bounds what an idle lane keeps ready, in seconds of its own rate: enough to answer its first calls
+// at once, too little to keep much of the bucket from the others.
+const holdTime = 10.0
+
+// bucket is one budget's level and what each lane holds of it.
+type bucket struct {
+	Bucket
+	id    BucketID
+	level float64
+	// ceiling bounds what refunds may lift the level to after an outside fact, see Lower.
+	ceiling float64
+	era     uint32
+	// at is when level and credits were last brought up to date.
+	at       int64
+	accounts []account
+	// eps absorbs rounding: less than half a nanosecond of refill, so that nothing goes a nanosecond early.
+	eps float64
+	// refs counts live calls that refer to the bucket.
+	refs int
+	// pinned buckets come from the configuration, the others from Ensure.
+	pinned bool
+	gone   bool
+	goneAt int64
+	used   int64
+
+	reserved, spent, offered float64
+}
+
+// account is one lane's part of a bucket.
+type account struct {
+	share float64
+	// credit is e. It is below zero only while the lane owes what it spent beyond its reservations.
+	credit float64
+	// hold is H, what the lane keeps while idle.
+	hold float64
+	// committed is the cost of the lane's committed heads.
+	committed float64
+	// queued is the cost of all the lane's waiting calls, heads included.
+	queued float64
+	// served accumulates what the lane took from its queue; it keeps stored predictions valid.
+	served float64
+	// inUse counts what the lane holds of a Slots bucket.
+	inUse   float64
+	largest float64
+}
+
+// ceiling is E: as far as the credit grows.
+func (a *account) ceiling() float64 { return max(a.hold, a.committed) }
+
+func (a *account) positive() float64 { return max(a.credit, 0) }
+
+func (b *bucket) caps() bool { return b.Kind == Continuous && b.Window >= capWindow }
+
+// others is the credit of every lane but i: what a borrower must leave.
+func (b *bucket) others(i int) float64 {
+	sum := 0.0
+	for j := range b.accounts {
+		if j != i {
+			sum += b.accounts[j].positive()
+		}
+	}
+	return sum
+}
+
+// othersHold is what every lane but i keeps while idle.
+func (b *bucket) othersHold(i int) float64 {
+	sum := 0.0
+	for j := range b.accounts {
+		if j != i {
+			sum += b.accounts[j].hold
+		}
+	}
+	return sum
+}
+
+// sanitize makes the numbers of a configuration usable: never NaN, never negative, never infinite.
+func (b Bucket) sanitize() Bucket {
+	b.Rate, b.Capacity = finite(b.Rate), finite(b.Capacity)
+	if b.Kind == Slots {
+		b.Rate = 0
+	}
+	return b
+}
+
+// largestNumber keeps sums far from infinity.
+const largestNumber = 1e18
+
+func finite(x float64) float64 {
+	if math.IsNaN(x) || x < 0 {
+		return 0
+	}
+	return min(x, largestNumber)
+}
+
+// limit sets rate and capacity and what follows from them. It touches no level.
+func (b *bucket) limit(spec Bucket) {
+	b.Bucket = spec
+	b.eps = spec.Rate*0.4e-9 + spec.Capacity*1e-12
+	for i := range b.accounts {
+		b.setHold(&b.accounts[i])
+	}
+}
+
+func (b *bucket) setHold(a *account) {
+	switch {
+	case b.Kind == Slots:
+		a.hold = 0
+		a.reslot(b.Capacity)
+	case b.caps():
+		// A cap is not waited for, so the whole share of what is left is kept.
+		a.hold = a.share * b.Capacity
+	default:
+		a.hold = min(a.share*b.Capacity/2, holdTime*a.share*b.Rate)
+	}
+}
+
+// reslot sets the credit on a Slots bucket: the lane's whole slots less those in use. Fractions of a slot are
+// not kept, else two lanes with half a slot each would block each other.
+func (a *account) reslot(slots float64) {
+	a.credit = max(0, math.Floor(a.share*slots+1e-9)-a.inUse)
+}

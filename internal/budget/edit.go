@@ -1,0 +1,220 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"sort"
+	"time"
+)
+
+// Apply changes the configuration. No edit refills: a smaller capacity scales a positive level, a larger one
+// keeps it, debt is kept as it is, a removed limit's level is remembered for one window. Lanes are matched by
+// name; calls that wait in a lane that is gone move to the default one. All waiting calls are looked at again:
+// what became impossible or late is told by the next Advance. Buckets made by Ensure stay.
+func (s *Scheduler) Apply(cfg Config, now time.Time) {
+	s.tick(now)
+	for _, b := range s.slots {
+		if b != nil {
+			s.refill(b)
+		}
+	}
+	waiting := s.suspend()
+	s.setLanes(lanes(cfg.Lanes))
+	s.setBuckets(cfg.Buckets)
+	s.resume(waiting)
+	s.forget()
+}
+
+// setLanes replaces the lanes and carries every bucket's accounts over by name.
+func (s *Scheduler) setLanes(specs []Lane) {
+	old := s.lanes
+	s.lanes = make([]*lane, len(specs))
+	from := make([]int, len(specs))
+	kept := make(map[*lane]bool, len(old))
+	for i, spec := range specs {
+		from[i] = -1
+		l := &lane{v: s.v}
+		for j, known := range old {
+			if known.Name == spec.Name && !kept[known] {
+				l, from[i] = known, j
+				break
+			}
+		}
+		kept[l] = true
+		l.Lane, l.index = spec, i
+		s.lanes[i] = l
+	}
+	for _, l := range old {
+		if !kept[l] {
+			l.into = s.lanes[len(s.lanes)-1]
+		}
+	}
+	for _, b := range s.slots {
+		if b != nil {
+			b.rebook(specs, from)
+		}
+	}
+}
+
+// rebook moves the accounts of a bucket to the new lanes, of which the i-th was the from[i]-th. What removed
+// lanes have in use is the default's; their credit is nobody's.
+func (b *bucket) rebook(specs []Lane, from []int) {
+	old := b.accounts
+	b.accounts = make([]account, len(specs))
+	inUse := 0.0
+	for j := range old {
+		inUse += old[j].inUse
+	}
+	for i, spec := range specs {
+		if from[i] >= 0 {
+			b.accounts[i] = old[from[i]]
+			inUse -= old[from[i]].inUse
+		}
+		b.accounts[i].share = spec.Share
+	}
+	b.accounts[len(specs)-1].inUse += inUse
+}
+
+// setBuckets applies the limits of a configuration.
+func (s *Scheduler) setBuckets(specs []Bucket) {
+	wanted := make(map[string]bool, len(specs))
+	for _, spec := range specs {
+		spec = spec.sanitize()
+		if wanted[spec.Name] {
+			continue
+		}
+		wanted[spec.Name] = true
+		b := s.byName[spec.Name]
+		if b != nil && b.Kind != spec.Kind {
+			s.remove(b)
+		}
+		if b == nil || b.Kind != spec.Kind {
+			b = s.create(spec, true)
+		}
+		b.pinned, b.gone = true, false
+		s.relimit(b, spec)
+	}
+	for _, b := range s.slots {
+		switch {
+		case b == nil:
+		case b.pinned && !b.gone && !wanted[b.Name]:
+			s.remove(b)
+		default:
+			// The lanes' shares may have changed.
+			s.relimit(b, b.Bucket)
+		}
+	}
+}
+
+func (s *Scheduler) remove(b *bucket) {
+	b.gone, b.goneAt = true, s.clock
+}
+
+// relimit sets a bucket's limits without adding to its level.
+func (s *Scheduler) relimit(b *bucket, spec Bucket) {
+	s.refill(b)
+	old := b.Bucket
+	b.limit(spec)
+	if spec.Kind == Slots {
+		b.recount()
+	} else {
+		if spec.Capacity < old.Capacity {
+			b.scale(spec.Capacity / old.Capacity)
+		}
+		b.back()
+	}
+	if old != spec {
+		s.stirBucket(b)
+	}
+}
+
+// recount sets the level and the credits of a Slots bucket from what is in use.
+func (b *bucket) recount() {
+	b.level = b.Capacity
+	for i := range b.accounts {
+		b.level -= b.accounts[i].inUse
+		b.accounts[i].reslot(b.Capacity)
+	}
+}
+
+// scale shrinks what is positive; old capacities of zero never get here, as nothing is smaller.
+func (b *bucket) scale(by float64) {
+	if b.level > 0 {
+		b.level *= by
+	}
+	if b.ceiling > 0 {
+		b.ceiling *= by
+	}
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.credit > 0 {
+			a.credit *= by
+		}
+	}
+}
+
+// suspend takes all waiting calls out, in order, but leaves them queued.
+func (s *Scheduler) suspend() []*Call {
+	var waiting []*node
+	for _, q := range s.active {
+		if q.head != nil {
+			waiting = append(waiting, q.head)
+		}
+		q.root.each(func(n *node) { waiting = append(waiting, n) })
+		waiting = append(waiting, q.sleepers...)
+	}
+	sort.SliceStable(waiting, func(i, j int) bool { return waiting[i].less(waiting[j]) })
+	calls := make([]*Call, len(waiting))
+	for i, n := range waiting {
+		calls[i] = n.call
+		n.call.node = nil
+	}
+	for _, l := range s.lanes {
+		l.queues, l.depth, l.bytes, l.heads = nil, 0, 0, 0
+	}
+	for _, b := range s.slots {
+		for i := range b.lanes() {
+			b.accounts[i].queued, b.accounts[i].committed = 0, 0
+		}
+	}
+	s.active = nil
+	return calls
+}
+
+func (b *bucket) lanes() []account {
+	if b == nil {
+		return nil
+	}
+	return b.accounts
+}
+
+// resume lets calls wait again under the new configuration. Nobody who waited is refused for want of room.
+func (s *Scheduler) resume(waiting []*Call) {
+	for _, c := range waiting {
+		s.prepare(c)
+		if reason, b := c.impossible(); reason != ReasonNone {
+			s.refuse(c, reason, b, 0)
+			s.done = append(s.done, c)
+			continue
+		}
+		q := c.home().queueOf(c)
+		if q == nil {
+			s.refuse(c, ReasonQueueFull, nil, 0)
+			s.done = append(s.done, c)
+			continue
+		}
+		n := s.newNode(c, q)
+		n.startBy, n.wake = s.startBy(c), s.wake(c)
+		n.latest = c.latest(n.startBy)
+		s.value(n)
+		c.node = n
+		s.join(q, n)
+	}
+	for i := 0; i < len(s.active); i++ {
+		q := s.active[i]
+		s.prune(q)
+		if q.n == 0 {
+			i--
+		}
+	}
+}

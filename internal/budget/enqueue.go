@@ -1,0 +1,102 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "math"
+
+// enqueue lets a call wait, or refuses it at once when it cannot start in time: nothing is parked to expire.
+func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
+	l := c.home()
+	q := l.queueOf(c)
+	if q == nil || !again && l.full(c) {
+		wait, b := s.alone(c)
+		return s.refuse(c, ReasonQueueFull, b, wait)
+	}
+	n := s.newNode(c, q)
+	n.startBy, n.wake = s.startBy(c), s.wake(c)
+	n.latest = c.latest(n.startBy)
+	s.room(len(q.buckets))
+	wait, b, ok := s.seat(n, again)
+	if !ok && s.revalue(l) {
+		wait, b, ok = s.seat(n, again)
+	}
+	if !ok {
+		s.recycle(n)
+		return s.refuse(c, late(b), b, wait)
+	}
+	s.value(n)
+	c.node = n
+	s.join(q, n)
+	s.stir(q)
+	c.verdict = Verdict{State: Queued, Bucket: NoBucket, Wait: duration(wait)}
+	if b != nil {
+		c.verdict.Bucket = b.id
+	}
+	return c.verdict
+}
+
+// late is why a call whose predicted start is past its last start is refused.
+func late(b *bucket) Reason {
+	if b != nil && b.caps() {
+		return ReasonCapReached
+	}
+	return ReasonDeadline
+}
+
+// seat finds a place where the call starts in time and makes no accepted one late: by latest start, or at the
+// end. A retry has its place already.
+func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
+	q := n.queue
+	q.root.measure(n, s.before, s.after)
+	wait, b := s.predict(n, s.before)
+	if !n.intime(s.clock, wait) {
+		return wait, b, false
+	}
+	if again || !q.harms(n, s.after) {
+		return wait, b, true
+	}
+	end := q.root.rightmost()
+	if end == nil || n.latest >= end.latest {
+		return wait, b, false
+	}
+	own := n.latest
+	n.latest = end.latest
+	q.root.measure(n, s.before, s.after)
+	wait, b = s.predict(n, s.before)
+	if n.intime(s.clock, wait) && !q.harms(n, s.after) {
+		return wait, b, true
+	}
+	n.latest = own
+	return wait, b, false
+}
+
+// intime says whether a start after so many seconds is not too late.
+func (n *node) intime(clock int64, wait float64) bool {
+	return !math.IsInf(wait, 1) && clock+nanoseconds(wait) <= n.startBy
+}
+
+// alone is when a call that may not wait would fit behind those that do.
+func (s *Scheduler) alone(c *Call) (float64, *bucket) {
+	i := c.home().index
+	wait := 0.0
+	var binding *bucket
+	for _, h := range c.holds {
+		if h.bucket.Kind == Slots {
+			continue
+		}
+		need := h.bucket.accounts[i].queued + h.amount
+		if t := h.bucket.supplyAfter(i, need, h.amount); t > wait || binding == nil {
+			wait, binding = t, h.bucket
+		}
+	}
+	return wait, binding
+}
+
+// room makes before and after k long.
+func (s *Scheduler) room(k int) {
+	for len(s.before) < k || cap(s.before) < k {
+		s.before, s.after = append(s.before[:cap(s.before)], 0), append(s.after[:cap(s.after)], 0)
+	}
+	s.before, s.after = s.before[:k], s.after[:k]
+}

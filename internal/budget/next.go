@@ -1,0 +1,94 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"math"
+	"time"
+)
+
+// Next is when Advance should run again; false if only a call that leaves or settles can change anything.
+func (s *Scheduler) Next(now time.Time) (time.Time, bool) {
+	s.tick(now)
+	at := s.dueAt()
+	if at >= forever {
+		return time.Time{}, false
+	}
+	return s.epoch.Add(time.Duration(max(at, s.clock))), true
+}
+
+// dueAt is when something moves if nothing comes between.
+func (s *Scheduler) dueAt() int64 {
+	if len(s.done) > 0 {
+		return s.clock
+	}
+	at := forever
+	for _, q := range s.active {
+		at = min(at, s.queueDueAt(q))
+	}
+	return at
+}
+
+func (s *Scheduler) queueDueAt(q *queue) int64 {
+	at := forever
+	if q.stale {
+		at = q.revalueAt()
+	}
+	if q.root != nil {
+		at = min(at, q.root.soonest+1)
+	}
+	if len(q.sleepers) > 0 {
+		at = min(at, q.sleepers[0].wake)
+	}
+	if h := q.head; h != nil {
+		at = min(at, h.startBy+1)
+		if h.wake > s.clock {
+			at = min(at, h.wake)
+		}
+	}
+	if n := q.candidate(s.clock); n != nil {
+		at = min(at, s.readyAt(n.call))
+	}
+	return at
+}
+
+// readyAt is when the call passes test if nothing else moves. A lack of slots has no time.
+func (s *Scheduler) readyAt(c *Call) int64 {
+	wait := 0.0
+	for k := range c.holds {
+		h := &c.holds[k]
+		s.refill(h.bucket)
+		if s.testHold(c, h) == lacks {
+			wait = max(wait, s.holdReady(c, h))
+		}
+		if math.IsInf(wait, 1) {
+			return forever
+		}
+	}
+	return s.clock + nanoseconds(wait)
+}
+
+// holdReady is when one bucket serves the call: by its lane's credit, or by what the others leave while the
+// bucket fills (once it is full what is left only shrinks).
+func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
+	b := h.bucket
+	switch {
+	case b.Kind == Slots:
+		return math.Inf(1)
+	case b.caps():
+		return 0
+	}
+	i := c.lane.index
+	a := &b.accounts[i]
+	aside := s.aside(c, b)
+	ready := math.Inf(1)
+	if h.amount+aside <= a.ceiling()+b.eps {
+		ready = max(after(h.amount+aside-a.credit, a.share*b.Rate, b.eps), after(h.amount-b.level, b.Rate, b.eps))
+	}
+	v := view{lane: i, of: (*bucket).keeping, aside: claim{min(a.positive(), aside), a.share * b.Rate, aside}}
+	if free := b.freeAfter(&v, h.amount); free <= after(b.Capacity-b.level, b.Rate, b.eps) {
+		ready = min(ready, free)
+	}
+	return ready
+}

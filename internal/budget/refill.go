@@ -1,0 +1,103 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "time"
+
+// tick moves the clock. It never moves back.
+func (s *Scheduler) tick(now time.Time) {
+	if t := int64(now.Sub(s.epoch)); t > s.clock {
+		s.clock = t
+	}
+}
+
+func seconds(ns int64) float64 { return float64(ns) * 1e-9 }
+
+// refill brings one bucket up to the clock: L ← min(C, L + R·dt), e ← min(E, e + r·R·dt).
+func (s *Scheduler) refill(b *bucket) {
+	dt := s.clock - b.at
+	if dt <= 0 {
+		return
+	}
+	b.at = s.clock
+	if b.Kind == Slots {
+		return
+	}
+	gain := b.Rate * seconds(dt)
+	b.level = min(b.Capacity, b.level+gain)
+	b.ceiling = min(b.Capacity, b.ceiling+gain)
+	owing := false
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		a.credit = min(max(a.hold, a.committed), a.credit+a.share*gain)
+		owing = owing || a.credit < 0
+	}
+	if owing {
+		b.forgive()
+	}
+}
+
+// forgive cuts what lanes owe to what the others' credits still lack: a lane's debt exists only to keep the
+// credits of the others backed by the level, and ends when they are.
+func (b *bucket) forgive() {
+	credit, owed := b.sums()
+	lack := max(0, credit-b.level)
+	if owed <= lack {
+		return
+	}
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.credit < 0 {
+			a.credit *= lack / owed
+		}
+	}
+}
+
+// sums returns all positive credits and all that is owed, both not negative.
+func (b *bucket) sums() (credit, owed float64) {
+	for i := range b.accounts {
+		if e := b.accounts[i].credit; e >= 0 {
+			credit += e
+		} else {
+			owed -= e
+		}
+	}
+	return credit, owed
+}
+
+// back makes the credits add up to at most the level, after something lowered it from outside: it scales the
+// positive ones, and what is still missing becomes the lanes' debt by share.
+func (b *bucket) back() {
+	if b.Kind == Slots {
+		return
+	}
+	credit, owed := b.sums()
+	if credit-owed <= b.level {
+		return
+	}
+	left := b.level + owed
+	factor, debt := 0.0, min(left, 0)
+	if left > 0 {
+		factor = left / credit
+	}
+	shares := 0.0
+	for i := range b.accounts {
+		shares += b.accounts[i].share
+	}
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		if a.credit > 0 {
+			a.credit *= factor
+		}
+		if debt < 0 && shares > 0 {
+			a.credit += debt * a.share / shares
+		}
+	}
+}
+
+// clip ends what a lane collected for a head that is gone.
+func (b *bucket) clip(i int) {
+	if a := &b.accounts[i]; b.Kind == Continuous {
+		a.credit = min(a.credit, a.ceiling())
+	}
+}

@@ -1,0 +1,149 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+// Stored predictions go stale when another lane's calls begin to wait, a level is lowered, more is spent than
+// was reserved, or the configuration changes. Then a queue is valued again, and calls that can no longer start
+// in time are told so at once. As this walks the queue it is done at most every few milliseconds, the longer
+// the queue the more rarely.
+const (
+	revalueEvery   = int64(20e6)
+	revaluePerCall = int64(20e3)
+)
+
+// stir marks the queues that share a bucket with q, other than those of q's lane.
+func (s *Scheduler) stir(q *queue) {
+	for _, other := range s.active {
+		if other.lane != q.lane && other.shares(q) {
+			other.stale = true
+		}
+	}
+}
+
+// stirBucket marks all queues that need the bucket.
+func (s *Scheduler) stirBucket(b *bucket) {
+	for _, q := range s.active {
+		if q.find(b) >= 0 {
+			q.stale = true
+		}
+	}
+}
+
+func (q *queue) shares(other *queue) bool {
+	for _, b := range q.buckets {
+		if other.find(b) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *queue) revalueAt() int64 {
+	return q.valuedAt + revalueEvery + revaluePerCall*int64(q.n)
+}
+
+// revalue brings the stored predictions of a lane up to date where it is time to; it reports whether it did.
+func (s *Scheduler) revalue(l *lane) bool {
+	done := false
+	for _, q := range l.queues {
+		if q.n > 0 && s.clock >= q.revalueAt() {
+			s.revalueNow(q)
+			done = true
+		}
+	}
+	return done
+}
+
+func (s *Scheduler) revalueNow(q *queue) {
+	q.valuedAt, q.stale = s.clock, false
+	for _, b := range q.buckets {
+		s.refill(b)
+	}
+	q.root.each(s.value)
+	q.root.rebuild()
+}
+
+// prune values a queue again and refuses every call that can no longer start in time, first to last, so that
+// each refusal helps the calls after it.
+func (s *Scheduler) prune(q *queue) {
+	s.revalueNow(q)
+	for q.head != nil && !s.collects(q.head) {
+		s.drop(q.head, ReasonDeadline, nil)
+	}
+	for n := q.doomed(q.root); n != nil; n = q.doomed(q.root) {
+		s.drop(n, ReasonDeadline, nil)
+	}
+}
+
+// collects says whether the head itself still starts in time.
+func (s *Scheduler) collects(n *node) bool {
+	q := n.queue
+	t := seconds(max(0, n.startBy-s.clock))
+	for k, b := range q.buckets {
+		c := n.call.holds[k].amount
+		if b.Kind != Slots && b.supply(q.lane.index, t, c)+b.eps < c {
+			return false
+		}
+	}
+	return true
+}
+
+// doomed finds the first call in order that has less than no slack on some bucket.
+func (q *queue) doomed(n *node) *node {
+	var found *node
+	for k, b := range q.buckets {
+		if m := q.doomedOn(n, k, -b.eps); m != nil && (found == nil || m.less(found)) {
+			found = m
+		}
+	}
+	return found
+}
+
+func (q *queue) doomedOn(n *node, k int, least float64) *node {
+	before := 0.0
+	for n != nil && q.spare(k, n.parts[k].slack-before) < least {
+		sum := before + n.left.sum(k) + n.call.holds[k].amount
+		switch {
+		case n.left != nil && q.spare(k, n.left.parts[k].slack-before) < least:
+			n = n.left
+		case q.spare(k, n.parts[k].worth-sum) < least:
+			return n
+		default:
+			before, n = sum, n.right
+		}
+	}
+	return nil
+}
+
+// drop refuses a waiting call, for the bucket that keeps it longest if none is named; Advance tells its owner.
+func (s *Scheduler) drop(n *node, reason Reason, b *bucket) {
+	c := n.call
+	if b == nil {
+		b = s.worst(n)
+	}
+	wait := 0.0
+	if b != nil {
+		wait = s.timeToFit(c, b)
+	}
+	s.leave(c)
+	s.refuse(c, reason, b, wait)
+	s.done = append(s.done, c)
+}
+
+// worst is the bucket that keeps a waiting call longest.
+func (s *Scheduler) worst(n *node) *bucket {
+	wait := -1.0
+	var worst *bucket
+	for _, h := range n.call.holds {
+		s.refill(h.bucket)
+		t := s.timeToFit(n.call, h.bucket)
+		if h.bucket.Kind == Slots {
+			t = 0
+		}
+		if t > wait {
+			wait, worst = t, h.bucket
+		}
+	}
+	return worst
+}

@@ -1,0 +1,109 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "time"
+
+// Snapshot is a scheduler at one time.
+type Snapshot struct {
+	Buckets []BucketSnapshot
+	Lanes   []LaneSnapshot
+}
+
+// BucketSnapshot is one bucket.
+type BucketSnapshot struct {
+	ID BucketID
+	Bucket
+	Level float64
+	// Reserved is what admitted calls hold.
+	Reserved float64
+	// HeldForLanes is all lanes' credit: a lane may borrow what exceeds the others' part of it.
+	HeldForLanes float64
+	// Spent and Offered accumulate: what was settled, and what was asked for.
+	Spent, Offered float64
+	// Binding says that the call which is next in some queue lacks this bucket.
+	Binding  bool
+	Accounts []AccountSnapshot
+}
+
+// AccountSnapshot is one lane's part of a bucket.
+type AccountSnapshot struct {
+	Credit float64
+	Hold   float64
+	Queued float64
+	InUse  float64
+	// Largest is the largest amount any call asked for.
+	Largest float64
+}
+
+// LaneSnapshot is one lane.
+type LaneSnapshot struct {
+	Name       string
+	Queued     int
+	Bytes      int64
+	OldestWait time.Duration
+	// Admitted, Refused and Cancelled accumulate.
+	Admitted, Refused, Cancelled uint64
+}
+
+// Snapshot fills into. Removed buckets are left out.
+func (s *Scheduler) Snapshot(now time.Time, into *Snapshot) {
+	s.tick(now)
+	into.Buckets = into.Buckets[:0]
+	for _, b := range s.slots {
+		if b == nil || b.gone {
+			continue
+		}
+		s.refill(b)
+		into.Buckets = append(into.Buckets, b.snapshot())
+		into.Buckets[len(into.Buckets)-1].Binding = s.binding(b)
+	}
+	into.Lanes = into.Lanes[:0]
+	for _, l := range s.lanes {
+		into.Lanes = append(into.Lanes, LaneSnapshot{
+			Name: l.Name, Queued: l.depth, Bytes: l.bytes, OldestWait: s.oldestWait(l),
+			Admitted: l.admitted, Refused: l.refused, Cancelled: l.cancelled,
+		})
+	}
+}
+
+func (b *bucket) snapshot() BucketSnapshot {
+	out := BucketSnapshot{
+		ID: b.id, Bucket: b.Bucket, Level: b.level, Reserved: b.reserved,
+		Spent: b.spent, Offered: b.offered, Accounts: make([]AccountSnapshot, len(b.accounts)),
+	}
+	for i, a := range b.accounts {
+		out.HeldForLanes += a.positive()
+		out.Accounts[i] = AccountSnapshot{a.credit, a.hold, a.queued, a.inUse, a.largest}
+	}
+	return out
+}
+
+// binding says whether some candidate lacks the bucket.
+func (s *Scheduler) binding(b *bucket) bool {
+	for _, q := range s.active {
+		k := q.find(b)
+		n := q.candidate(s.clock)
+		if k >= 0 && n != nil && s.testHold(n.call, &n.call.holds[k]) == lacks {
+			return true
+		}
+	}
+	return false
+}
+
+// oldestWait is how long the earliest of the lane's waiting calls has been there.
+func (s *Scheduler) oldestWait(l *lane) time.Duration {
+	oldest := s.clock
+	visit := func(n *node) { oldest = min(oldest, s.since(n.call.Arrival)) }
+	for _, q := range l.queues {
+		if q.head != nil {
+			visit(q.head)
+		}
+		q.root.each(visit)
+		for _, n := range q.sleepers {
+			visit(n)
+		}
+	}
+	return time.Duration(s.clock - oldest)
+}
