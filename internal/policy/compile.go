@@ -1,0 +1,117 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// Inputs is what a plan depends on beside the policies.
+type Inputs struct {
+	// Namespace is the tenant's.
+	Namespace string
+	// PodsSeen counts the pods each policy selects, by the policy's name.
+	PodsSeen map[string]int32
+	// CoordinatorCA and ProviderCA are PEM bundles; see plan.Plan.
+	CoordinatorCA string
+	ProviderCA    string
+	// Previous is the plan that this one replaces, nil if none is known.
+	Previous *plan.Plan
+	// Now numbers a new revision.
+	Now time.Time
+}
+
+// Outcome says what became of one policy.
+type Outcome struct {
+	// Name is the policy's.
+	Name string
+	// Errors keep the policy out of the plan.
+	Errors field.ErrorList
+	// TooBig says that the policy is valid and was left out because the plan would exceed its bound.
+	TooBig bool
+	// Overrides names the routes of this policy that another policy governs for every pod of this one.
+	Overrides []Override
+	// OverriddenBy names the policy that governs all of this policy's routes for every pod of this one (the
+	// first of them, if several do it together); empty if this policy governs something.
+	OverriddenBy string
+}
+
+// Override is a route that another policy governs.
+type Override struct {
+	Route string
+	By    string
+}
+
+// InPlan says whether the policy is in the plan.
+func (o Outcome) InPlan() bool { return len(o.Errors) == 0 && !o.TooBig }
+
+// Compile makes the plan of one namespace and says what became of each policy, in the order given.
+func Compile(policies []v1alpha1.RateLimitPolicy, in Inputs) (plan.Plan, []Outcome) {
+	outcomes := make([]Outcome, len(policies))
+	compiled := make(map[int]plan.Policy, len(policies))
+	for i := range policies {
+		outcomes[i] = Outcome{Name: policies[i].Name, Errors: Validate(&policies[i])}
+		if len(outcomes[i].Errors) == 0 {
+			compiled[i] = compilePolicy(&policies[i], in)
+		}
+	}
+	result := plan.Plan{
+		Version: plan.Version, Namespace: in.Namespace,
+		CoordinatorCA: in.CoordinatorCA, ProviderCA: in.ProviderCA,
+	}
+	for _, i := range dropWhatDoesNotFit(result, policies, compiled) {
+		outcomes[i].TooBig = true
+	}
+	for _, i := range precedence(policies, compiled) {
+		outcomes[i].Overrides, outcomes[i].OverriddenBy = overrides(compiled[i], result.Policies)
+		result.Policies = append(result.Policies, compiled[i])
+	}
+	result.Revision = revision(result, in)
+	return result, outcomes
+}
+
+func revision(next plan.Plan, in Inputs) int64 {
+	if in.Previous == nil {
+		return plan.NextRevision(0, in.Now)
+	}
+	if plan.SameContent(next, *in.Previous) {
+		return in.Previous.Revision
+	}
+	return plan.NextRevision(in.Previous.Revision, in.Now)
+}
+
+func compilePolicy(p *v1alpha1.RateLimitPolicy, in Inputs) plan.Policy {
+	out := plan.Policy{
+		Name: p.Name, UID: string(p.UID), Generation: p.Generation,
+		Selector: terms(p.Spec.PodSelector), MaxGateways: maxGateways(p, in),
+	}
+	for i := range p.Spec.Providers {
+		out.Routes = append(out.Routes, compileRoute(&p.Spec.Providers[i], p.Spec.Mode))
+	}
+	return out
+}
+
+// maxGateways is twice the pods seen, so that a rollout's surge fits. The number in the plan before is kept
+// while it is between what is needed and twice that: a plan must not change with every pod that goes.
+func maxGateways(p *v1alpha1.RateLimitPolicy, in Inputs) int32 {
+	if p.Spec.MaxGateways != nil {
+		return *p.Spec.MaxGateways
+	}
+	seen := min(max(in.PodsSeen[p.Name], 0), maxMaxGateways/2)
+	needed := max(defaultMinGateways, 2*seen)
+	if in.Previous == nil {
+		return needed
+	}
+	for _, before := range in.Previous.Policies {
+		if before.Name == p.Name && before.MaxGateways >= needed && before.MaxGateways <= 2*needed {
+			return before.MaxGateways
+		}
+	}
+	return needed
+}

@@ -1,0 +1,108 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	// maxRawDepth is far more than the types nest.
+	maxRawDepth = 32
+	// maxQuantityLength is the marker of every quantity; a decoded one has lost its text.
+	maxQuantityLength = 20
+)
+
+// quantityFields are the fields of type Quantity, whose decoder would name no path.
+var quantityFields = []string{"amount", "burst", "largestCall", "minInputTokens"}
+
+// checkRaw holds what the Go types cannot tell afterwards: null and empty strings, which look absent there
+// and which the API server refuses, and the text of quantities.
+func checkRaw(asJSON []byte) error {
+	var object struct {
+		Spec any `json:"spec"`
+	}
+	if err := json.Unmarshal(asJSON, &object); err != nil {
+		return err
+	}
+	spec := field.NewPath("spec")
+	if object.Spec == nil {
+		return field.Required(spec, "state what the policy asks for")
+	}
+	return rawValue(spec, "spec", object.Spec, maxRawDepth)
+}
+
+func rawValue(path *field.Path, name string, value any, depth int) error {
+	if depth == 0 {
+		return field.Invalid(path, name, "is nested too deeply")
+	}
+	switch v := value.(type) {
+	case nil:
+		return field.Invalid(path, nil, "must not be empty: leave it out")
+	case string:
+		return rawString(path, name, v)
+	case float64:
+		return rawNumber(path, v)
+	case []any:
+		var errs []error
+		for i, item := range v {
+			errs = append(errs, rawValue(path.Index(i), name, item, depth-1))
+		}
+		return errors.Join(errs...)
+	case map[string]any:
+		return rawMap(path, v, depth)
+	}
+	return nil
+}
+
+func rawMap(path *field.Path, object map[string]any, depth int) error {
+	var errs []error
+	for _, key := range sortedKeys(object) {
+		// Labels and their values may be empty and may have any name.
+		if key == "podSelector" {
+			continue
+		}
+		errs = append(errs, rawValue(path.Child(key), key, object[key], depth-1))
+	}
+	return errors.Join(errs...)
+}
+
+func rawString(path *field.Path, name, value string) error {
+	if value == "" {
+		return field.Invalid(path, value, "must not be empty: leave it out")
+	}
+	if !slices.Contains(quantityFields, name) {
+		return nil
+	}
+	if utf8.RuneCountInString(value) > maxQuantityLength {
+		return field.TooLongMaxLength(path, value, maxQuantityLength)
+	}
+	if _, err := resource.ParseQuantity(value); err != nil {
+		return field.Invalid(path, value, "must be a whole number such as 400k")
+	}
+	return nil
+}
+
+// rawNumber refuses fractions, since no field has them.
+func rawNumber(path *field.Path, value float64) error {
+	if value != float64(int64(value)) {
+		return field.Invalid(path, value, "must be a whole number")
+	}
+	return nil
+}
+
+func sortedKeys(object map[string]any) []string {
+	keys := make([]string, 0, len(object))
+	for key := range object {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

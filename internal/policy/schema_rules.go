@@ -1,0 +1,157 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// Bounds and shapes of the markers in api/v1alpha1.
+const (
+	maxMaxGateways     = 10_000
+	maxProviders       = 16
+	maxLimits          = 16
+	maxModels          = 16
+	maxModelLength     = 128
+	maxDeclaredLanes   = 8
+	maxNameLength      = 40
+	maxKeyLength       = 63
+	minBaseURLLength   = 8
+	maxBaseURLLength   = 2048
+	maxMatchLabels     = 16
+	maxExpressions     = 16
+	maxSelectorValues  = 32
+	maxLabelKeyLength  = 317
+	maxLabelValLength  = 63
+	maxAttemptsAllowed = 10
+	maxQueueDepth      = 10_000
+	wholePercent       = 100
+)
+
+var (
+	routePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	namePattern  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
+	modes     = []v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeObserve}
+	dialects  = []v1alpha1.Dialect{v1alpha1.DialectOpenAI, v1alpha1.DialectAnthropic, v1alpha1.DialectGeneric}
+	exceeded  = []v1alpha1.Exceeded{v1alpha1.Decline}
+	jitters   = []v1alpha1.Jitter{v1alpha1.JitterFull, v1alpha1.JitterEqual}
+	operators = []v1alpha1.SelectorOperator{
+		v1alpha1.SelectorIn, v1alpha1.SelectorNotIn, v1alpha1.SelectorExists, v1alpha1.SelectorDoesNotExist,
+	}
+	budgets = []v1alpha1.Budget{
+		v1alpha1.BudgetRequests, v1alpha1.BudgetTokens, v1alpha1.BudgetInputTokens, v1alpha1.BudgetOutputTokens,
+		v1alpha1.BudgetInFlight,
+	}
+	windows = []v1alpha1.Window{
+		v1alpha1.WindowSecond, v1alpha1.WindowMinute, v1alpha1.WindowHour, v1alpha1.WindowDay,
+	}
+)
+
+// enum checks an optional enum.
+func enum[T ~string](path *field.Path, value T, allowed []T) field.ErrorList {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, value, allowed)}
+}
+
+// requiredEnum checks a required one.
+func requiredEnum[T ~string](path *field.Path, value T, allowed []T) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(path, fmt.Sprintf("state one of %v", allowed))}
+	}
+	return enum(path, value, allowed)
+}
+
+// between checks an optional number.
+func between(path *field.Path, value *int32, low, high int32) field.ErrorList {
+	if value == nil || (*value >= low && *value <= high) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("must be from %d to %d", low, high))}
+}
+
+// shortName checks a required name of a shape.
+func shortName(path *field.Path, value string, pattern *regexp.Regexp) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(path, "give it a name")}
+	}
+	return text(path, value, 1, maxNameLength, pattern)
+}
+
+// text checks an optional string's length in characters and its shape.
+func text(path *field.Path, value string, shortest, longest int, pattern *regexp.Regexp) field.ErrorList {
+	if value == "" {
+		return nil
+	}
+	switch length := utf8.RuneCountInString(value); {
+	case length > longest:
+		return field.ErrorList{field.TooLongMaxLength(path, value, longest)}
+	case length < shortest:
+		return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("must have at least %d characters", shortest))}
+	case pattern != nil && !pattern.MatchString(value):
+		return field.ErrorList{field.Invalid(path, value, "must match "+pattern.String())}
+	}
+	return nil
+}
+
+// durationText checks an optional duration.
+func durationText(path *field.Path, value v1alpha1.Duration) field.ErrorList {
+	errs := text(path, string(value), minDurationLength, maxDurationLength, durationPattern)
+	for _, err := range errs {
+		err.Detail = "must be a time such as 30s, 500ms or 1m30s: at most 16 characters, units h, m, s and ms"
+	}
+	return errs
+}
+
+// backoffOrder is the CEL rule of Unguided and Overload: it speaks of what is stated only.
+func backoffOrder(path *field.Path, base, ceiling v1alpha1.Duration) field.ErrorList {
+	if base == "" || ceiling == "" || duration(base, 0) <= duration(ceiling, 0) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, string(base), "base must not be longer than cap")}
+}
+
+// quantity is the CEL rule of all quantities: a whole number from low to 1T.
+func quantity(path *field.Path, q *resource.Quantity, low int64) field.ErrorList {
+	if q == nil {
+		return nil
+	}
+	value, ok := q.AsInt64()
+	if ok && value >= low && value <= plan.MaxAmount {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, q.String(), fmt.Sprintf("must be a whole number from %d to 1T, such as 400k", low))}
+}
+
+// tooMany checks the length of a list or map.
+func tooMany(path *field.Path, length, most int) field.ErrorList {
+	if length <= most {
+		return nil
+	}
+	return field.ErrorList{field.TooMany(path, length, most)}
+}
+
+// duplicates finds repeated keys of a list; at names the path of an item.
+func duplicates[T any](items []T, key func(T) string, at func(int) *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := map[string]bool{}
+	for i, item := range items {
+		if seen[key(item)] {
+			errs = append(errs, field.Duplicate(at(i), key(item)))
+		}
+		seen[key(item)] = true
+	}
+	return errs
+}
