@@ -41,8 +41,8 @@ func accepted(in Inputs) finding {
 	if !in.Accepted.inPlan() {
 		f.status = metav1.ConditionFalse
 	}
-	if f.message == "" && in.Compiled != nil {
-		f.message = contents(in)
+	if f.reason == v1alpha1.ReasonValid && in.Compiled != nil {
+		f.message = join(" ", contents(in), f.message)
 	}
 	return f
 }

@@ -1,0 +1,130 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy"
+	"github.com/headgate-dev/headgate/internal/status"
+)
+
+// decision is what a reconcile concluded; a refresh makes statuses of it again with newer figures.
+type decision struct {
+	plan plan.Plan
+	json []byte
+	// views are the parts of each policy's status that reports have no say in, by name.
+	views map[string]policyView
+}
+
+// policyView is one policy as the last reconcile saw it.
+type policyView struct {
+	generation int64
+	outcome    status.Outcome
+	compiled   *plan.Policy
+	pods       []status.Pod
+}
+
+func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error) {
+	pods := candidates(seen.pods, seen.optedIn)
+	in := policy.Inputs{
+		Namespace: seen.namespace, ProviderCA: r.ProviderCA, CoordinatorCA: r.bundle(seen.plan),
+		Previous: seen.plan, Now: r.Now(),
+	}
+	compiled, outcomes := policy.Compile(seen.policies, in)
+	matched := newMatcher(&compiled).byPolicy(pods)
+	if in.PodsSeen = podsSeen(matched); len(in.PodsSeen) > 0 {
+		compiled, outcomes = policy.Compile(seen.policies, in)
+	}
+	if keepLastGood(&compiled, seen, outcomes, in) {
+		matched = newMatcher(&compiled).byPolicy(pods)
+	}
+	if seen.plan == nil && state.revision > 0 {
+		// The object that carried the last revision is gone or unreadable; gateways still have it.
+		compiled.Revision = max(compiled.Revision, state.revision+1)
+	}
+	state.revision = max(state.revision, compiled.Revision)
+	encoded, err := plan.Encode(compiled)
+	if err != nil {
+		return nil, fmt.Errorf("encode the plan: %w", err)
+	}
+	d := &decision{plan: compiled, json: encoded}
+	d.views = views(seen, d, outcomes, matched)
+	return d, nil
+}
+
+// bundle is the coordinator's CA bundle; until this process has one, what the last plan had, so that a
+// restart does not push a plan without any.
+func (r *Reconciler) bundle(previous *plan.Plan) string {
+	if own := bytes.TrimSpace(r.CoordinatorCA()); len(own) > 0 {
+		return string(own) + "\n"
+	}
+	if previous != nil {
+		return previous.CoordinatorCA
+	}
+	return ""
+}
+
+func podsSeen(matched map[string][]*corev1.Pod) map[string]int32 {
+	out := make(map[string]int32, len(matched))
+	for name, pods := range matched {
+		out[name] = int32(len(pods))
+	}
+	return out
+}
+
+func views(seen *observed, d *decision, outcomes []policy.Outcome, matched map[string][]*corev1.Pod) map[string]policyView {
+	byName := make(map[string]*plan.Policy, len(d.plan.Policies))
+	for i := range d.plan.Policies {
+		byName[d.plan.Policies[i].Name] = &d.plan.Policies[i]
+	}
+	out := make(map[string]policyView, len(outcomes))
+	for i, o := range outcomes {
+		v := policyView{generation: seen.policies[i].Generation, outcome: accepted(o), compiled: byName[o.Name]}
+		for _, pod := range matched[o.Name] {
+			v.pods = append(v.pods, podFacts(pod, seen.optedIn))
+		}
+		out[o.Name] = v
+	}
+	return out
+}
+
+// accepted is the outcome in the words of the condition.
+func accepted(o policy.Outcome) status.Outcome {
+	switch {
+	case len(o.Errors) > 0:
+		return status.Outcome{Reason: v1alpha1.ReasonInvalid, Message: problems(o)}
+	case o.TooBig:
+		return status.Outcome{Reason: v1alpha1.ReasonPlanTooBig, Message: fmt.Sprintf(
+			"The namespace's plan would exceed %d KiB, or %d policies, with this policy; the older ones stay.", plan.MaxBytes>>10, plan.MaxPolicies)}
+	case o.OverriddenBy != "":
+		return status.Outcome{Reason: v1alpha1.ReasonOverridden, Message: fmt.Sprintf(
+			"Policy %s governs all routes of this one, for every pod it selects.", o.OverriddenBy)}
+	}
+	var lost []string
+	for _, l := range o.Overrides {
+		lost = append(lost, fmt.Sprintf("Policy %s governs route %s.", l.By, l.Route))
+	}
+	return status.Outcome{Reason: v1alpha1.ReasonValid, Message: strings.Join(lost, " ")}
+}
+
+// maxProblems are told at once; with more, the first are corrected first.
+const maxProblems = 3
+
+func problems(o policy.Outcome) string {
+	var all []string
+	for _, e := range o.Errors[:min(len(o.Errors), maxProblems)] {
+		all = append(all, e.Error())
+	}
+	if more := len(o.Errors) - maxProblems; more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, "; ") + "."
+}

@@ -1,0 +1,145 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sidecar"
+	"github.com/headgate-dev/headgate/internal/status"
+)
+
+// StripPod is the transform of the cache of pods: it keeps what this project reads of a pod, about a tenth
+// of it. A cluster has many pods, and every replica caches them all.
+func StripPod(obj any) (any, error) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil // a tombstone
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+			CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
+			Labels: pod.Labels, Annotations: ourAnnotations(pod.Annotations), OwnerReferences: controllerOf(pod),
+		},
+		Spec: corev1.PodSpec{
+			HostNetwork: pod.Spec.HostNetwork, ServiceAccountName: pod.Spec.ServiceAccountName,
+			InitContainers: containerNames(pod.Spec.InitContainers), Containers: containerNames(pod.Spec.Containers),
+		},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+	}, nil
+}
+
+func ourAnnotations(all map[string]string) map[string]string {
+	var out map[string]string
+	for _, key := range []string{sidecar.AnnotationContract, sidecar.AnnotationOutcome, sidecar.AnnotationUnrouted} {
+		if value, ok := all[key]; ok {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[key] = value
+		}
+	}
+	return out
+}
+
+func controllerOf(pod *corev1.Pod) []metav1.OwnerReference {
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		return []metav1.OwnerReference{*owner}
+	}
+	return nil
+}
+
+func containerNames(containers []corev1.Container) []corev1.Container {
+	out := make([]corev1.Container, 0, len(containers))
+	for _, c := range containers {
+		out = append(out, corev1.Container{Name: c.Name})
+	}
+	return out
+}
+
+// injected reports whether the pod has the gateway's container.
+func injected(pod *corev1.Pod) bool {
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for _, c := range list {
+			if c.Name == sidecar.ContainerName {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// candidates are the pods a policy can be meant for: running or about to, and not opted out. Where only
+// some pods of a namespace are labelled, the others are nobody's oversight; where none is, all are.
+func candidates(pods []corev1.Pod, namespaceOptedIn bool) []*corev1.Pod {
+	var all, labelled []*corev1.Pod
+	for i := range pods {
+		pod := &pods[i]
+		label := pod.Labels[v1alpha1.LabelInject]
+		if !live(pod) || (label == v1alpha1.InjectDisabled && !injected(pod)) {
+			continue
+		}
+		all = append(all, pod)
+		if label == v1alpha1.InjectEnabled || injected(pod) {
+			labelled = append(labelled, pod)
+		}
+	}
+	if namespaceOptedIn || len(labelled) == 0 {
+		return all
+	}
+	return labelled
+}
+
+func live(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+// podFacts are what status needs of a pod.
+func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
+	owner, job := ownerOf(pod)
+	has := injected(pod)
+	p := status.Pod{
+		Name: pod.Name, UID: string(pod.UID), Owner: owner, OwnerJob: job, Created: pod.CreationTimestamp.Time,
+		OptedIn:  namespaceOptedIn || pod.Labels[v1alpha1.LabelInject] == v1alpha1.InjectEnabled,
+		Injected: has, Contract: pod.Annotations[sidecar.AnnotationContract],
+		Unrouted: pod.Annotations[sidecar.AnnotationUnrouted],
+	}
+	if !has {
+		p.Outcome = pod.Annotations[sidecar.AnnotationOutcome]
+	}
+	return p
+}
+
+// ofCronJob matches the scheduled time that a CronJob puts at the end of its Jobs' names.
+var ofCronJob = regexp.MustCompile(`-[0-9]{8,}$`)
+
+// ownerOf is what to restart to have the pod made anew, and whether that happens by itself at a next run.
+// It is empty where no kubectl rollout command exists.
+func ownerOf(pod *corev1.Pod) (owner string, job bool) {
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return "", false
+	}
+	switch ref.Kind {
+	case "ReplicaSet":
+		hash := pod.Labels["pod-template-hash"]
+		if name, ok := strings.CutSuffix(ref.Name, "-"+hash); ok && hash != "" {
+			return "deployment/" + name, false
+		}
+	case "StatefulSet", "DaemonSet":
+		return strings.ToLower(ref.Kind) + "/" + ref.Name, false
+	case "Job":
+		if name := ofCronJob.ReplaceAllString(ref.Name, ""); name != ref.Name {
+			return "cronjob/" + name, true
+		}
+		return "job/" + ref.Name, true
+	}
+	return "", false
+}

@@ -1,0 +1,113 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/status"
+)
+
+// FieldOwner owns every field this package applies.
+const FieldOwner = "headgate-controller"
+
+// learning is how long after a start silence says nothing: gateways come back within a few of their
+// reconnection intervals.
+const learning = 30 * time.Second
+
+// Plans takes each namespace's plan, to be pushed to its gateways.
+type Plans interface {
+	SetPlan(namespace string, revision int64, json []byte)
+}
+
+// Reports are what the gateways say.
+type Reports interface {
+	// Policy returns a policy's figures; zero when nothing is known.
+	Policy(namespace, policy string, now time.Time) figures.PolicyFigures
+	// Rejections are the gateways of the namespace that keep an older plan than they were given.
+	Rejections(namespace string) []status.Rejection
+}
+
+// Options are what a Reconciler needs.
+type Options struct {
+	// Client reads from caches, and reads its own writes.
+	Client client.Client
+	// Env reads the ConfigMaps of base-URL variables, which have a cache of their own.
+	Env     client.Reader
+	Plans   Plans
+	Reports Reports
+	// Recorder writes Events.
+	Recorder events.EventRecorder
+	// CoordinatorCA is the PEM bundle that verifies the coordinator.
+	CoordinatorCA func() []byte
+	// ProviderCA is an extra PEM bundle for TLS to providers, or empty.
+	ProviderCA string
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Reconciler keeps namespaces in step.
+type Reconciler struct {
+	Options
+	namespaces *namespaces
+	started    time.Time
+}
+
+// New returns a reconciler; it listens to reports from now on.
+func New(opts Options) *Reconciler {
+	return &Reconciler{Options: opts, namespaces: newNamespaces(), started: opts.Now()}
+}
+
+// Reconcile keeps the namespace that req names in step.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (result reconcile.Result, err error) {
+	state := r.namespaces.lock(req.Name)
+	defer state.unlock()
+
+	seen, err := r.observe(ctx, req.Name)
+	if err != nil {
+		return result, err
+	}
+	if seen.gone() {
+		r.namespaces.forget(state)
+		return result, nil
+	}
+	decided, err := r.decide(seen, state)
+	if err != nil {
+		return result, err
+	}
+	state.decided = decided
+	defer func() {
+		conflict, statusErr := r.writeStatuses(ctx, state, seen.policies)
+		if conflict {
+			result.RequeueAfter = time.Second
+		}
+		err = errors.Join(err, statusErr)
+	}()
+	return result, r.act(ctx, seen, state)
+}
+
+// act applies what was decided and hands the plan to the gateways. The push does not wait for a failing
+// API server: the stream is what makes an edit quick.
+func (r *Reconciler) act(ctx context.Context, seen *observed, state *namespace) error {
+	if seen.needsPlan() || seen.planObject != nil {
+		r.Plans.SetPlan(seen.namespace, state.decided.plan.Revision, state.decided.json)
+	}
+	return ignoreTerminating(errors.Join(r.applyPlan(ctx, seen, state), r.applyEnv(ctx, seen)))
+}
+
+// ignoreTerminating: nothing can be created in a namespace that is going, and nothing need be.
+func ignoreTerminating(err error) error {
+	if apierrors.HasStatusCause(err, "NamespaceTerminating") {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/status"
+)
+
+// writeStatuses writes the status of each policy that is due. It reports whether a policy had changed in
+// the meantime, which is no error: what changed it brings the next reconcile.
+func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, policies []v1alpha1.RateLimitPolicy) (conflict bool, err error) {
+	rejections := r.Reports.Rejections(state.name)
+	var errs []error
+	for i := range policies {
+		view, ok := state.decided.views[policies[i].Name]
+		if !ok || view.generation != policies[i].Generation {
+			conflict = conflict || ok // a reconcile of the newer spec is on its way
+			continue
+		}
+		err := r.writeStatus(ctx, state, &policies[i], view, rejections)
+		switch {
+		case apierrors.IsConflict(err):
+			conflict = true
+		case client.IgnoreNotFound(err) != nil:
+			errs = append(errs, fmt.Errorf("status of %s: %w", policies[i].Name, err))
+		}
+	}
+	return conflict, errors.Join(errs...)
+}
+
+// writeStatus patches against the version the policy was read in. Events follow a write, so that what was
+// told is what the status says was told.
+func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) error {
+	now := r.Now()
+	built := status.Build(r.inputs(state, p, view, rejections), p.Status, now)
+	if !status.Due(p.Status, built, now) {
+		return nil
+	}
+	changed := p.DeepCopy()
+	changed.Status = built.Status
+	patch := client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, changed, patch, client.FieldOwner(FieldOwner)); err != nil {
+		return err
+	}
+	state.raised[p.UID] = built.Raised
+	for _, e := range built.Events {
+		r.Recorder.Eventf(p, nil, corev1.EventTypeWarning, e.Reason, "Report", "%s", e.Message)
+	}
+	return nil
+}
+
+func (r *Reconciler) inputs(state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) status.Inputs {
+	in := status.Inputs{
+		Namespace: p.Namespace, Name: p.Name, Generation: p.Generation,
+		Mode:     cmp.Or(p.Spec.Mode, v1alpha1.ModeEnforce),
+		Accepted: view.outcome, Compiled: view.compiled, Pods: view.pods,
+		PlanRevision: state.decided.plan.Revision,
+		Figures:      r.Reports.Policy(p.Namespace, p.Name, r.Now()),
+		Rejections:   rejections,
+		Learning:     r.Now().Sub(r.started) < learning,
+		Raised:       state.raised[p.UID],
+	}
+	for i := range p.Spec.Providers {
+		in.Providers = append(in.Providers, p.Spec.Providers[i].Name)
+	}
+	return in
+}
+
+// forgetRaised drops what was raised for policies that are gone.
+func (s *namespace) forgetRaised(policies []v1alpha1.RateLimitPolicy) {
+	if len(s.raised) <= len(policies) {
+		return
+	}
+	kept := s.raised
+	s.raised = map[types.UID][]string{}
+	for i := range policies {
+		if raised, ok := kept[policies[i].UID]; ok {
+			s.raised[policies[i].UID] = raised
+		}
+	}
+}
