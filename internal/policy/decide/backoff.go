@@ -11,7 +11,7 @@ const longest = time.Duration(1<<63 - 1)
 func (b Backoff) span(attempt int) time.Duration {
 	span := max(b.Base, 0)
 	limit := max(b.Cap, 0)
-	for range attempt - 1 {
+	for range min(attempt-1, 63) { // no base doubles more often within a Duration
 		if span >= limit-span {
 			return limit
 		}
