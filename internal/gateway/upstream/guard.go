@@ -57,3 +57,6 @@ func hidesLinkLocal(ip netip.Addr) bool {
 }
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// CheckHost is CheckAddress for a host and a port apart.
+func CheckHost(host, port string) error { return CheckAddress(net.JoinHostPort(host, port)) }

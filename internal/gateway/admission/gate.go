@@ -1,0 +1,253 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// Gate admits the calls of one route.
+type Gate struct {
+	facts     facts.Facts
+	estimator *Estimator
+
+	mu      sync.Mutex
+	sched   *budget.Scheduler
+	route   plan.Route
+	limits  []*limit
+	groups  map[Account]*group
+	decided []*budget.Call
+	waiting int
+	timer   *time.Timer
+	timerAt time.Time
+	actuals [maxCosts]budget.Cost
+	closed  bool
+
+	// shared gateways divide each limit; shares is nil while none is known.
+	shared      bool
+	maxGateways int32
+	shares      map[string]Share
+}
+
+// Options say what a gate guards.
+type Options struct {
+	Facts facts.Facts
+	// Shared: other gateways use the same limits; without a share the safe one counts.
+	Shared bool
+}
+
+// New returns a gate for route.
+func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Gate {
+	g := &Gate{
+		facts: opts.Facts, shared: opts.Shared, estimator: NewEstimator(opts.Facts.Charges),
+		groups: map[Account]*group{},
+	}
+	g.route, g.maxGateways = route, maxGateways
+	g.sched = budget.New(g.configLocked(), now)
+	g.bindLocked()
+	return g
+}
+
+// Estimator is what the gate has learned of costs.
+func (g *Gate) Estimator() *Estimator { return g.estimator }
+
+// Configure puts an edited route in force. Levels and waiting calls are kept.
+func (g *Gate) Configure(route plan.Route, maxGateways int32, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.route, g.maxGateways = route, maxGateways
+	g.applyLocked(now)
+}
+
+// SetShares divides the limits; nil falls back to the safe share. It does nothing on a lone gateway.
+func (g *Gate) SetShares(shares map[string]Share, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shares = shares
+	if g.shared {
+		g.applyLocked(now)
+	}
+}
+
+func (g *Gate) applyLocked(now time.Time) {
+	g.sched.Apply(g.configLocked(), now)
+	g.bindLocked()
+	g.runLocked(now)
+}
+
+// configLocked is the scheduler's configuration; mu is held.
+func (g *Gate) configLocked() budget.Config {
+	var cfg budget.Config
+	for _, l := range g.route.Limits {
+		cfg.Buckets = append(cfg.Buckets, bucket(l, g.shareLocked(l)))
+	}
+	for _, l := range g.route.Lanes {
+		cfg.Lanes = append(cfg.Lanes, budget.Lane{
+			Name: l.Name, Share: float64(l.SharePermille) / 1000, MaxDepth: int(l.MaxDepth),
+			MaxWait: time.Duration(l.MaxWaitMillis) * time.Millisecond,
+		})
+	}
+	return cfg
+}
+
+func (g *Gate) shareLocked(l plan.Limit) *Share {
+	if !g.shared {
+		return nil
+	}
+	if s, ok := g.shares[l.Name]; ok {
+		return &s
+	}
+	s := safeShare(l, g.maxGateways)
+	return &s
+}
+
+// bindLocked finds the limits' buckets, keeping the counts of those that stay; mu is held.
+func (g *Gate) bindLocked() {
+	old := map[string]*limit{}
+	for _, l := range g.limits {
+		old[l.Name] = l
+	}
+	g.limits = make([]*limit, 0, len(g.route.Limits))
+	for _, l := range g.route.Limits {
+		id, _ := g.sched.Bucket("limit/" + l.Name)
+		kept, ok := old[l.Name]
+		if !ok {
+			kept = &limit{}
+		}
+		kept.Limit, kept.id = l, id
+		g.limits = append(g.limits, kept)
+	}
+}
+
+// Enter asks for t's first send. A queued ticket is decided later: see Wait.
+func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t.gate = g
+	if t.ready == nil {
+		t.ready = make(chan struct{}, 1)
+	}
+	g.costsLocked(t)
+	t.call.Lane, t.call.Arrival, t.call.Deadline, t.call.Bytes = t.Lane, t.Arrival, t.Deadline, t.Bytes
+	t.call.NotBefore, t.call.Owner = time.Time{}, t
+	v := g.sched.Submit(&t.call, now)
+	return g.enteredLocked(t, v, now)
+}
+
+// Retry asks for another send, not before a time. The earlier send was settled.
+func (g *Gate) Retry(t *Ticket, notBefore, now time.Time) Verdict {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.costsLocked(t)
+	v := g.sched.Retry(&t.call, notBefore, now)
+	return g.enteredLocked(t, v, now)
+}
+
+func (g *Gate) enteredLocked(t *Ticket, v budget.Verdict, now time.Time) Verdict {
+	t.charged = 0
+	switch v.State {
+	case budget.Admitted:
+		g.heldLocked(t)
+		g.rearmLocked(now)
+	case budget.Queued:
+		g.waiting++
+		g.runLocked(now)
+	}
+	return g.describeLocked(t, t.call.Verdict())
+}
+
+// Wait blocks until a queued ticket is decided or ctx ends; then the ticket has left the queue.
+func (g *Gate) Wait(ctx context.Context, t *Ticket) (Verdict, error) {
+	select {
+	case <-t.ready:
+		return g.Verdict(t), nil
+	case <-ctx.Done():
+	}
+	g.Release(t, Settlement{Kind: NotSent})
+	return Verdict{State: budget.Cancelled}, ctx.Err()
+}
+
+// Verdict is the latest decision about t.
+func (g *Gate) Verdict(t *Ticket) Verdict {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.describeLocked(t, t.call.Verdict())
+}
+
+// runLocked lets the scheduler decide, wakes who was decided, and sets the timer; mu is held.
+func (g *Gate) runLocked(now time.Time) {
+	if g.waiting > 0 {
+		g.decided = g.sched.Advance(now, g.decided[:0])
+		for i, c := range g.decided {
+			g.decided[i] = nil
+			t, ok := c.Owner.(*Ticket)
+			if !ok {
+				continue
+			}
+			g.waiting--
+			g.decidedLocked(t, c.Verdict(), now)
+		}
+	}
+	g.rearmLocked(now)
+}
+
+func (g *Gate) decidedLocked(t *Ticket, v budget.Verdict, now time.Time) {
+	if v.State == budget.Admitted {
+		g.heldLocked(t)
+		if t.late != nil {
+			g.settleLocked(t, *t.late, now)
+		}
+	}
+	select {
+	case t.ready <- struct{}{}:
+	default:
+	}
+}
+
+// heldLocked notes that t holds its reservation.
+func (g *Gate) heldLocked(t *Ticket) {
+	t.held = true
+	g.estimator.started(t.Account.Model)
+}
+
+// rearmLocked sets the one timer to the next moment at which something can change; mu is held.
+func (g *Gate) rearmLocked(now time.Time) {
+	if g.waiting == 0 || g.closed {
+		return
+	}
+	next, ok := g.sched.Next(now)
+	if !ok || next.Equal(g.timerAt) {
+		return
+	}
+	g.timerAt = next
+	d := max(next.Sub(now), 0)
+	if g.timer == nil {
+		g.timer = time.AfterFunc(d, g.tick)
+		return
+	}
+	g.timer.Reset(d)
+}
+
+func (g *Gate) tick() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.timerAt = time.Time{}
+	g.runLocked(time.Now())
+}
+
+// Close stops the timer.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+}

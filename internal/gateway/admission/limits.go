@@ -1,0 +1,131 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// limit is one declared limit and its bucket.
+type limit struct {
+	plan.Limit
+
+	id budget.BucketID
+}
+
+// matches says whether the limit counts calls to model.
+func (l *limit) matches(model string) bool {
+	return len(l.Models) == 0 || slices.ContainsFunc(l.Models, func(glob string) bool { return match(glob, model) })
+}
+
+// match compares with a glob in which * stands for any run of characters.
+func match(glob, s string) bool {
+	parts := strings.Split(glob, "*")
+	if len(parts) == 1 {
+		return glob == s
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if !strings.HasPrefix(s, first) || len(s) < len(first)+len(last) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[len(first) : len(s)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return true
+}
+
+// Share is what this gateway may use of one limit.
+type Share struct {
+	RatePerSecond float64
+	Capacity      float64
+}
+
+// smallCall is the burst of a safe share: what one small call of each budget takes.
+var smallCall = map[string]float64{
+	plan.Requests: 1, plan.InFlight: 1, plan.InputTokens: 2000, plan.OutputTokens: 1000, plan.Tokens: 3000,
+}
+
+// safeShare is what a gateway that hears from no coordinator takes: half of the rate divided by the most
+// gateways there may be, so that all of them together stay below the limit.
+func safeShare(l plan.Limit, maxGateways int32) Share {
+	n := float64(max(maxGateways, 1))
+	s := Share{Capacity: min(float64(l.Burst), smallCall[l.Budget])}
+	if l.Budget == plan.InFlight {
+		s.Capacity = math.Max(min(1, float64(l.Amount)), math.Floor(float64(l.Amount)/(2*n)))
+		return s
+	}
+	s.RatePerSecond = rate(l) / (2 * n)
+	return s
+}
+
+func rate(l plan.Limit) float64 {
+	if l.WindowSeconds <= 0 {
+		return 0
+	}
+	return float64(l.Amount) / float64(l.WindowSeconds)
+}
+
+// bucket is the limit's bucket; share is nil for a lone gateway, which has the whole limit.
+func bucket(l plan.Limit, share *Share) budget.Bucket {
+	b := budget.Bucket{
+		Name: "limit/" + l.Name, Rate: rate(l), Capacity: float64(l.Burst),
+		Window: time.Duration(l.WindowSeconds) * time.Second, StartEmpty: share != nil,
+	}
+	if l.Budget == plan.InFlight {
+		b.Kind, b.Rate, b.Capacity, b.StartEmpty = budget.Slots, 0, float64(l.Amount), false
+	}
+	if share != nil {
+		b.Rate, b.Capacity = min(b.Rate, share.RatePerSecond), min(b.Capacity, share.Capacity)
+	}
+	return b
+}
+
+// Described is an amount with its window as people say it: 400k/min.
+func Described(amount float64, window time.Duration) string {
+	text := Rounded(amount)
+	switch window {
+	case 0:
+		return text
+	case time.Second:
+		return text + "/s"
+	case time.Minute:
+		return text + "/min"
+	case time.Hour:
+		return text + "/h"
+	case 24 * time.Hour:
+		return text + "/day"
+	}
+	return text + "/" + window.String()
+}
+
+// Rounded writes a count as people say it: 999, 38k, 427k, 1.9M.
+func Rounded(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if v < unit.size {
+			continue
+		}
+		scaled := v / unit.size
+		digits := 0
+		if scaled < 10 && math.Round(scaled*10) != math.Round(scaled)*10 {
+			digits = 1
+		}
+		return strconv.FormatFloat(scaled, 'f', digits, 64) + unit.name
+	}
+	return strconv.FormatFloat(math.Ceil(v), 'f', 0, 64)
+}

@@ -1,0 +1,193 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// costsLocked fills in what t takes: every limit it matches, and the provider's buckets; mu is held.
+func (g *Gate) costsLocked(t *Ticket) {
+	n := 0
+	add := func(name string, id budget.BucketID, p part) {
+		amount, atLeast, counts := t.cost(name)
+		if !counts || n == maxCosts {
+			return
+		}
+		t.costs[n] = budget.Cost{Bucket: id, Amount: amount, AtLeast: atLeast}
+		p.budget = name
+		t.parts[n] = p
+		n++
+	}
+	for _, l := range g.limits {
+		if l.matches(t.Account.Model) {
+			add(l.Budget, l.id, part{limit: l})
+		}
+	}
+	if grp := g.groups[t.Account]; grp != nil {
+		for _, m := range grp.mirrors {
+			if m != nil && m.known {
+				add(m.budget, m.id, part{mirror: m})
+			}
+		}
+		if grp.hold != nil && grp.hold.known {
+			add(plan.Requests, grp.hold.id, part{mirror: grp.hold})
+		}
+	}
+	t.call.Costs = t.costs[:n]
+}
+
+// cost is what t takes of a budget, and the least it may turn out to take.
+func (t *Ticket) cost(name string) (amount, atLeast float64, counts bool) {
+	est := &t.Estimate
+	switch name {
+	case plan.Requests, plan.InFlight:
+		return 1, 1, true
+	case plan.InputTokens:
+		return est.Input, est.InputAtLeast, t.Metered
+	case plan.OutputTokens:
+		return est.Output, 0, t.Metered
+	case plan.Tokens:
+		return est.Input + est.Output, est.InputAtLeast, t.Metered
+	}
+	return 0, 0, false
+}
+
+// Charge charges output as it is produced, beyond what was reserved.
+func (g *Gate) Charge(t *Ticket, output float64, now time.Time) {
+	more := output - t.Estimate.Output - t.charged
+	// Small steps are left to the settlement: a lock for each token would be dear.
+	if more < max(64, t.Estimate.Output/8) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !t.held {
+		return
+	}
+	t.charged += more
+	n := 0
+	for i := range t.call.Costs {
+		if name := t.parts[i].budget; name == plan.OutputTokens || name == plan.Tokens {
+			g.actuals[n] = budget.Cost{Bucket: t.call.Costs[i].Bucket, Amount: more}
+			n++
+		}
+	}
+	g.sched.Charge(&t.call, g.actuals[:n], now)
+	g.runLocked(now)
+}
+
+// Release ends t's send: it settles a reservation that is held, and takes a queued ticket out of its
+// queue. Later calls change nothing.
+func (g *Gate) Release(t *Ticket, s Settlement) {
+	g.ReleaseAt(t, s, time.Now())
+}
+
+// ReleaseAt is Release at a given time.
+func (g *Gate) ReleaseAt(t *Ticket, s Settlement, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case t.held:
+		g.settleLocked(t, s, now)
+	case t.call.Verdict().State == budget.Queued && t.Shadow && s.Kind != NotSent:
+		// It has gone in fact; its charge follows when it would have gone.
+		t.late = &s
+		return
+	case t.call.Verdict().State == budget.Queued:
+		g.sched.Cancel(&t.call, now)
+		g.waiting--
+	default:
+		return
+	}
+	g.runLocked(now)
+}
+
+// settleLocked ends a held reservation; mu is held.
+func (g *Gate) settleLocked(t *Ticket, s Settlement, now time.Time) {
+	t.held = false
+	t.late = nil
+	g.estimator.ended(t.Account.Model)
+	n := 0
+	for i := range t.call.Costs {
+		if amount, ok := g.actual(t, &t.parts[i], s); ok {
+			g.actuals[n] = budget.Cost{Bucket: t.call.Costs[i].Bucket, Amount: amount}
+			n++
+		}
+	}
+	g.sched.Settle(&t.call, g.actuals[:n], now)
+	if s.Kind == Billed {
+		g.learn(t, s)
+	}
+}
+
+// actual is what one cost is settled at; without one it stays what was reserved and charged.
+func (g *Gate) actual(t *Ticket, p *part, s Settlement) (amount float64, ok bool) {
+	rejected := s.Kind == Rejected || s.Kind == NotSent
+	switch p.budget {
+	case plan.InFlight:
+		return 0, true
+	case plan.Requests:
+		// The policy keeps the request: it counts calls made, whatever came of them.
+		if p.limit == nil && (s.Kind == NotSent || rejected && !g.facts.ChargesRejected) {
+			return 0, true
+		}
+		return 1, true
+	}
+	if rejected {
+		return 0, true
+	}
+	in, out := g.reported(t, p, s)
+	switch {
+	case s.Kind == Kept:
+		return g.kept(t, p, s, in, out)
+	case in < 0 || out < 0:
+		in, out = fallback(in, t.Estimate.Input), fallback(out, t.Estimate.Output)
+	}
+	return sum(p.budget, in, out), true
+}
+
+// reported is the input and output a response reported, as far as it did.
+func (g *Gate) reported(t *Ticket, p *part, s Settlement) (in, out float64) {
+	in = float64(s.Usage.ChargedInput(g.facts.CachedInputFree))
+	out = float64(s.Usage.Output)
+	if p.mirror != nil && g.facts.Charges == facts.MaxAtAdmission {
+		// The provider took the largest output when it admitted the call, and gives nothing back.
+		out = max(out, t.Estimate.Output)
+	}
+	return in, out
+}
+
+// kept is the larger of what was seen and what is reserved.
+func (g *Gate) kept(t *Ticket, p *part, s Settlement, in, out float64) (float64, bool) {
+	seen := sum(p.budget, max(in, 0), max(out, float64(s.Seen), 0))
+	reserved, _, _ := t.cost(p.budget)
+	return seen, seen > reserved+t.charged
+}
+
+func sum(name string, in, out float64) float64 {
+	switch name {
+	case plan.InputTokens:
+		return in
+	case plan.OutputTokens:
+		return out
+	}
+	return in + out
+}
+
+func fallback(v, instead float64) float64 {
+	if v < 0 {
+		return instead
+	}
+	return v
+}
+
+func (g *Gate) learn(t *Ticket, s Settlement) {
+	input := float64(s.Usage.ChargedInput(g.facts.CachedInputFree))
+	g.estimator.Learn(t.Account.Model, t.Estimate, input, float64(s.Usage.Output))
+}

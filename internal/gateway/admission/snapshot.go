@@ -1,0 +1,75 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// Figures are a gate's levels at one time.
+type Figures struct {
+	Limits []LimitFigures
+	Lanes  []budget.LaneSnapshot
+	// InputCorrection is the learned factor on bytes/3.
+	InputCorrection float64
+	// Reserved is what admitted calls hold of all buckets together; 0 when none is under way.
+	Reserved float64
+}
+
+// LimitFigures are one declared limit's.
+type LimitFigures struct {
+	Name, Budget      string
+	Level, Capacity   float64
+	HeldForLanes      float64
+	Spent, Offered    float64
+	Reserved          float64
+	Binding           bool
+	ProviderRemaining float64
+	ProviderLimit     float64
+	ProviderKnown     bool
+}
+
+// Figures takes the figures.
+func (g *Gate) Figures(now time.Time) Figures {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var snap budget.Snapshot
+	g.sched.Snapshot(now, &snap)
+	byID := map[budget.BucketID]*budget.BucketSnapshot{}
+	out := Figures{Lanes: snap.Lanes, InputCorrection: g.estimator.Correction()}
+	for i := range snap.Buckets {
+		byID[snap.Buckets[i].ID] = &snap.Buckets[i]
+		out.Reserved += snap.Buckets[i].Reserved
+	}
+	for _, l := range g.limits {
+		f := LimitFigures{Name: l.Name, Budget: l.Budget}
+		if b := byID[l.id]; b != nil {
+			f.Level, f.Capacity, f.HeldForLanes = b.Level, b.Capacity, b.HeldForLanes
+			f.Spent, f.Offered, f.Reserved, f.Binding = b.Spent, b.Offered, b.Reserved, b.Binding
+		}
+		g.reportedLocked(l, &f)
+		out.Limits = append(out.Limits, f)
+	}
+	return out
+}
+
+// reportedLocked adds what the provider reported of the same budget: the scarcest of the accounts that
+// the limit counts; mu is held.
+func (g *Gate) reportedLocked(l *limit, f *LimitFigures) {
+	for account, grp := range g.groups {
+		m := grp.mirror(l.Budget)
+		if m == nil || !m.reported || !l.matches(account.Model) {
+			continue
+		}
+		if !f.ProviderKnown || m.remaining < f.ProviderRemaining {
+			f.ProviderRemaining = m.remaining
+		}
+		if m.limit > 0 && !m.declared {
+			f.ProviderLimit = m.limit
+		}
+		f.ProviderKnown = true
+	}
+}

@@ -1,0 +1,98 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// maxCosts bounds what one call is charged to: 16 limits, 4 mirrors, a hold.
+const maxCosts = plan.MaxLimits + 5
+
+// Account is what a provider meters apart: a credential and a model.
+type Account struct {
+	Fingerprint uint64
+	Model       string
+}
+
+// Ticket is one call's way through a gate: its place in the queue, then its reservation. It must be
+// released exactly once; everything else about it is guarded by its gate.
+type Ticket struct {
+	// Set by the caller before Enter.
+	Account  Account
+	Lane     int
+	Estimate Estimate
+	Metered  bool
+	Arrival  time.Time
+	Deadline time.Time
+	Bytes    int64
+	// Sent is when the last send left, for reading what the provider reports back.
+	Sent time.Time
+	// Shadow tickets never wait and are never refused; their charges follow when they would have gone.
+	Shadow bool
+
+	gate  *Gate
+	call  budget.Call
+	costs [maxCosts]budget.Cost
+	parts [maxCosts]part
+	// ready holds one element once a queued call is decided.
+	ready chan struct{}
+	// charged is the output charged beyond the reservation.
+	charged float64
+	// late is what a shadow ticket still owes when it would have gone.
+	late *Settlement
+	held bool
+}
+
+// part says what a cost stands for.
+type part struct {
+	budget string
+	limit  *limit // nil for the provider's
+	mirror *mirror
+}
+
+// Kind is how a send ended, as far as charging is concerned.
+type Kind uint8
+
+// The kinds.
+const (
+	// Kept settles at the larger of what was seen and what was reserved: nobody knows what was billed.
+	Kept Kind = iota
+	// Billed settles at the usage reported.
+	Billed
+	// Rejected is a refusal by the provider: tokens are given back.
+	Rejected
+	// NotSent never reached the provider.
+	NotSent
+)
+
+// Settlement is what a send cost.
+type Settlement struct {
+	Kind  Kind
+	Usage dialect.Usage
+	// Seen is the output seen of a response that broke off.
+	Seen int64
+}
+
+// Verdict is what a gate says about a call.
+type Verdict struct {
+	State  budget.State
+	Reason budget.Reason
+	// Limit is the limit that refused; AtProvider says that it is the provider's own, as learned.
+	Limit      string
+	AtProvider bool
+	// Amount describes it: 400k/min.
+	Amount string
+	// Need is what the call would take of it.
+	Need float64
+	// Wait is the time until the call would fit.
+	Wait time.Duration
+}
+
+// Ready is signalled when a queued call was decided.
+func (t *Ticket) Ready() <-chan struct{} { return t.ready }

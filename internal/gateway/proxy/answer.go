@@ -1,0 +1,231 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+)
+
+// relayOptions say how a response is passed on.
+type relayOptions struct {
+	stream   bool
+	hold     bool
+	progress func(output int64)
+}
+
+// succeeded passes a response on that is no failure, as far as its status says.
+func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
+	c.cfg.tally.Successes.Add(1)
+	c.cfg.quotas.clear(c.account)
+	c.cfg.gate.Succeeded(c.ticket)
+	stream := c.req.Stream || streams(resp.Header)
+	meter := c.meter(resp.Header, stream)
+	opts := relayOptions{stream: stream, hold: stream && c.replayable()}
+	if stream && c.ticket.Metered {
+		opts.progress = c.progress
+	}
+	end, failure := c.pass(resp, meter, opts)
+	if end == endedByFailure {
+		return c.failedInside(resp, failure, reading)
+	}
+	c.settleStream(end, meter)
+	c.endAnswer(end)
+	return nil
+}
+
+// streams says that a response comes in pieces that matter one by one.
+func streams(h http.Header) bool {
+	kind := h.Get("Content-Type")
+	return strings.HasPrefix(kind, "text/event-stream") || strings.HasPrefix(kind, "application/x-ndjson") ||
+		strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
+}
+
+// meter is the meter of a response; what cannot be read is not metered.
+func (c *call) meter(h http.Header, stream bool) dialect.Meter {
+	if !c.op.Metered {
+		return &blind{}
+	}
+	switch encoding(h) {
+	case "":
+		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.rewritten != nil})
+	case "gzip":
+		return &gzipMeter{Meter: c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream})}
+	}
+	return &blind{}
+}
+
+// progress charges output while it is produced.
+func (c *call) progress(output int64) {
+	c.cfg.gate.Charge(c.ticket, float64(output), c.now())
+}
+
+// pass relays a response; the failure is the one found inside it before any content.
+func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions) (ending, dialect.Failure) {
+	r := &relay{
+		w: c.w, rc: http.NewResponseController(c.w), resp: resp, meter: meter, stream: opts.stream, now: c.now,
+		guarded:  opts.stream || resp.ContentLength < 0 || resp.ContentLength > plainBuffer,
+		progress: opts.progress,
+	}
+	upstream.CopyResponse(c.w.Header(), resp.Header)
+	if c.rewritten != nil {
+		// The injected event is taken out again.
+		c.w.Header().Del("Content-Length")
+	}
+	end := r.run(opts.hold)
+	r.finish()
+	c.begun = r.committed
+	if r.committed {
+		c.status = resp.StatusCode
+	} else {
+		clear(c.w.Header())
+	}
+	if end == endedByFailure {
+		failure, _ := meter.StreamFailure()
+		return end, failure
+	}
+	return end, dialect.Failure{}
+}
+
+// settleStream charges what a response turned out to cost.
+func (c *call) settleStream(end ending, meter dialect.Meter) {
+	usage := meter.Usage()
+	s := admission.Settlement{Kind: admission.Billed, Usage: usage, Seen: meter.OutputSoFar()}
+	failure, failed := meter.StreamFailure()
+	if failed {
+		c.countFailure(failure.Class)
+	}
+	if end != endedWell || failed || usage.Input < 0 && usage.Output < 0 {
+		s.Kind = admission.Kept
+		if c.ticket.Metered {
+			c.cfg.tally.EstimatedSettlements.Add(1)
+		}
+	}
+	c.settle(s)
+	if c.op.Metered {
+		c.cfg.tally.Billed(c.req.Model, usage.Input, usage.Output, usage.CachedRead, usage.CacheWrite)
+	}
+	switch {
+	case end == endedByClient || c.r.Context().Err() != nil && end != endedWell:
+		c.outcome = outcomeCancelled
+	case end == endedByUpstream:
+		c.outcome = outcomeTruncated
+		c.cfg.tally.TruncatedStreams.Add(1)
+	case failed:
+		c.outcome = outcomeFailed
+	default:
+		c.outcome = outcomeSuccess
+	}
+}
+
+// endAnswer makes an answer that broke off look like one to the client.
+func (c *call) endAnswer(end ending) {
+	switch {
+	case end == endedWell || end == endedByFailure:
+	case !c.begun && c.r.Context().Err() == nil:
+		c.unreachable(errTruncated)
+		c.outcome, c.reason = outcomeTruncated, reasonTruncated
+	case c.begun:
+		// The server then closes the connection without the end that would make it look complete.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+var errTruncated = errors.New("it broke off before its first content")
+
+// failedInside handles a failure that came inside a success before any content.
+func (c *call) failedInside(resp *http.Response, failure dialect.Failure, reading *dialect.Reading) *again {
+	now := c.now()
+	c.settle(admission.Settlement{Kind: admission.Rejected})
+	wait, source, guided := c.guidance(reading, failure.Class)
+	c.countRefusal(failure, reading, wait, guided, now)
+	again, end := c.next(situation{class: failure.Class, wait: wait, guided: guided, source: source})
+	if again != nil {
+		return again
+	}
+	return c.passOn(resp, end, wait)
+}
+
+// refused handles a response of status 400 or more.
+func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.Time) *again {
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxFailureBody))
+	plain := raw
+	if encoding(resp.Header) == "gzip" {
+		plain = gunzip(raw)
+	}
+	failure := c.cfg.dialect.ReadFailure(resp.StatusCode, resp.Header, plain, reading)
+	resp.Body = &prefixed{Reader: io.MultiReader(bytes.NewReader(raw), resp.Body), Closer: resp.Body}
+	kind := admission.Rejected
+	if failure.Class == dialect.ClassTransient {
+		// It may have been processed, and billed.
+		kind = admission.Kept
+		c.cfg.tally.EstimatedSettlements.Add(1)
+	}
+	c.settle(admission.Settlement{Kind: kind})
+	if failure.RejectsUsage && c.rewritten != nil {
+		c.g.rejectsUsage.add(c.cfg.base.Host)
+		c.rewritten = nil
+		again, end := c.repeatAtOnce(now)
+		if again != nil {
+			return again
+		}
+		return c.passOn(resp, end, 0)
+	}
+	wait, source, guided := c.guidance(reading, failure.Class)
+	c.countRefusal(failure, reading, wait, guided, now)
+	if failure.Class == dialect.ClassQuota {
+		c.markExhausted(resp, raw, wait, now)
+	}
+	again, end := c.next(situation{
+		class: failure.Class, wait: wait, guided: guided, source: source, maybe: kind == admission.Kept,
+	})
+	if again != nil {
+		return again
+	}
+	return c.passOn(resp, end, wait)
+}
+
+type prefixed struct {
+	io.Reader
+	io.Closer
+}
+
+// passOn gives the provider's own answer to the client, untouched, and says so where we are done with it.
+func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *again {
+	upstream.CopyResponse(c.w.Header(), resp.Header)
+	if last.ours {
+		h := c.w.Header()
+		h.Set(headerShouldRetry, "false")
+		wait = max(wait, last.wait)
+		if last.reason == reasonQuota && wait == 0 {
+			wait = probeEvery
+		}
+		h.Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
+		h.Set(HeaderReason, last.reason)
+		c.reason = last.reason
+		c.lane.Refused(last.reason)
+	}
+	r := &relay{
+		w: c.w, rc: http.NewResponseController(c.w), resp: resp, meter: &blind{}, now: c.now,
+		guarded: resp.ContentLength < 0 || resp.ContentLength > plainBuffer,
+	}
+	end := r.run(false)
+	r.finish()
+	c.status, c.begun = resp.StatusCode, true
+	c.outcome = outcomeFailed
+	if end == endedByClient {
+		c.outcome = outcomeCancelled
+	}
+	c.endAnswer(end)
+	return nil
+}

@@ -1,0 +1,321 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/spool"
+	"github.com/headgate-dev/headgate/internal/gateway/tally"
+	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+)
+
+// The outcomes of a call.
+const (
+	outcomeSuccess   = "success"
+	outcomeFailed    = "failed"           // the provider's own failure was passed on
+	outcomeRefused   = "refused"          // ours
+	outcomeCancelled = "client_cancelled" // the client left
+	outcomeTruncated = "truncated"        // the provider broke off
+	outcomeUpstream  = "unreachable"      // the provider could not be reached, or broke off before it answered
+)
+
+// maxModelName bounds the model names that are kept, counted and logged.
+const maxModelName = 128
+
+// call is one call's way through the gateway. It is used by its handler's goroutine alone.
+type call struct {
+	g    *Gateway
+	cfg  *config
+	w    http.ResponseWriter
+	r    *http.Request
+	rest string
+
+	arrived, deadline time.Time
+	op                dialect.Operation
+	req               dialect.Request
+	body              *spool.Body
+	// rewritten is the body with usage asked for; nil sends the body as it came.
+	rewritten []byte
+	ticket    *admission.Ticket
+	lane      *tally.Lane
+	account   admission.Account
+
+	// sends counts what left; entered says that the ticket is in the gate's hands.
+	sends   int
+	entered bool
+	waited  time.Duration
+	source  string
+
+	outcome, reason string
+	status          int
+	upstreamID      string
+	begun           bool // the response to the client has begun
+}
+
+func newCall(g *Gateway, cfg *config, w http.ResponseWriter, r *http.Request, rest string, now time.Time) *call {
+	return &call{g: g, cfg: cfg, w: w, r: r, rest: rest, arrived: now, source: tally.WaitNone}
+}
+
+func (c *call) now() time.Time { return time.Now() }
+
+// serve runs the call from its body to its answer.
+func (c *call) serve() {
+	if c.cfg.baseErr != nil {
+		c.unusable("the route's base URL cannot be used: "+c.cfg.baseErr.Error(), reasonUpstream)
+		return
+	}
+	if !c.read() {
+		return
+	}
+	if c.op.Free {
+		c.sendFree()
+		return
+	}
+	if c.markedExhausted() || !c.enter() {
+		return
+	}
+	for {
+		again := c.send()
+		if again == nil || !c.reenter(again) {
+			return
+		}
+	}
+}
+
+// end runs on every path, a panic included: the one place where reservation and memory are given back.
+func (c *call) end() {
+	if c.entered {
+		// A settlement made before makes this one void.
+		c.cfg.gate.Release(c.ticket, admission.Settlement{Kind: c.lastResort()})
+	}
+	if c.body != nil {
+		c.body.Release()
+	}
+	c.g.inFlight.Add(-1)
+	if c.lane != nil {
+		c.cfg.tally.Finished(c.sends)
+		if c.outcome == "" {
+			c.outcome = outcomeFailed
+		}
+		c.lane.Ended(c.outcome)
+	}
+	c.log()
+}
+
+// lastResort is how a reservation ends that nothing else has ended.
+func (c *call) lastResort() admission.Kind {
+	if c.sends == 0 {
+		return admission.NotSent
+	}
+	return admission.Kept
+}
+
+// read takes in the body and works out what the call may cost.
+func (c *call) read() bool {
+	d := c.cfg.dialect
+	c.op = d.Operation(c.r.Method, c.rest)
+	body, err := spool.Read(c.r.Context(), c.g.opts.Memory, c.r.Body, c.r.ContentLength)
+	if err != nil {
+		c.unreadable(err)
+		return false
+	}
+	c.body = body
+	if !body.Replayable() {
+		c.cfg.tally.NotReplayable.Add(1)
+	}
+	if c.op.Metered {
+		c.req = d.ReadRequest(c.op, c.r.Header.Get("Content-Type"), body.Bytes)
+		c.req.Model = cleanModel(c.req.Model)
+		if !body.Replayable() {
+			// Of a body that is not held, the part that was not read counts as text.
+			c.req.TextBytes += max(c.r.ContentLength, spool.MaxReplayable) - int64(len(body.Bytes))
+		}
+	}
+	return true
+}
+
+// unreadable answers a call whose body could not be taken in.
+func (c *call) unreadable(err error) {
+	if errors.Is(err, spool.ErrOverBudget) && c.r.Context().Err() == nil {
+		c.outcome = outcomeRefused
+		c.refuse(dialect.Refusal{
+			Status: http.StatusServiceUnavailable, Reason: reasonNoMemory, RetryAfter: time.Second,
+			Message: "headgate: " + c.cfg.who + ": the gateway's memory for request bodies is used up. " + c.notSent(),
+		})
+		return
+	}
+	c.outcome = outcomeCancelled
+	// Whoever is still there sent a broken body.
+	c.w.WriteHeader(http.StatusBadRequest)
+}
+
+// unusable answers a call that cannot be sent for a reason that lies in the route or its provider.
+func (c *call) unusable(why, reason string) {
+	c.outcome = outcomeUpstream
+	who := ""
+	if c.cfg.policy != "" {
+		who = c.cfg.who + ": "
+	}
+	c.refuse(dialect.Refusal{
+		Status: http.StatusServiceUnavailable, Reason: reason, RetryAfter: time.Second,
+		Message: "headgate: " + who + why + ". " + c.notSent(),
+	})
+}
+
+// enter takes the call through admission to its first send.
+func (c *call) enter() bool {
+	c.prepareTicket()
+	now := c.now()
+	c.entered = true
+	v := c.cfg.gate.Enter(c.ticket, now)
+	if c.ticket.Shadow {
+		c.lane.WouldHave(v.State == budget.Queued, v.State == budget.Refused)
+		return true
+	}
+	return c.admitted(v, now)
+}
+
+// prepareTicket estimates the call, finds its lane and states its deadline.
+func (c *call) prepareTicket() {
+	cfg := c.cfg
+	c.account = admission.Account{Fingerprint: c.fingerprint(), Model: c.req.Model}
+	est := cfg.gate.Estimator().Of(&c.req)
+	lane := c.chooseLane(est.Input)
+	c.lane = cfg.lanes[lane]
+	c.lane.Offered(est.Input)
+	if stacked(c.r.Header) {
+		cfg.tally.StackedRetries.Add(1)
+	}
+	c.deadline = c.arrived.Add(patience(c.r.Header, cfg.patience))
+	c.ticket = &admission.Ticket{
+		Account: c.account, Lane: lane, Estimate: est, Metered: c.op.Metered, Arrival: c.arrived,
+		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
+	}
+}
+
+// chooseLane is the first lane that matches; the last one matches everything.
+func (c *call) chooseLane(input float64) int {
+	lanes := c.cfg.plan.Lanes
+	for i := range lanes {
+		if input >= float64(lanes[i].MinInputTokens) {
+			return i
+		}
+	}
+	return len(lanes) - 1
+}
+
+// admitted waits for a queued call and answers a refused one.
+func (c *call) admitted(v admission.Verdict, since time.Time) bool {
+	if v.State == budget.Queued {
+		var err error
+		if v, err = c.cfg.gate.Wait(c.r.Context(), c.ticket); err != nil {
+			c.outcome = outcomeCancelled
+			c.lane.Left()
+			return false
+		}
+		if waited := c.now().Sub(since); c.source == tally.WaitNone {
+			c.source, c.waited = tally.WaitBudget, waited
+		} else {
+			c.waited += waited
+		}
+	}
+	if v.State != budget.Admitted {
+		c.countTooLarge(v)
+		c.refuseAdmission(v)
+		return false
+	}
+	return true
+}
+
+func (c *call) countTooLarge(v admission.Verdict) {
+	if v.Reason != budget.ReasonTooLarge {
+		return
+	}
+	t := c.cfg.tally
+	t.TooLarge.Add(1)
+	for {
+		old := t.LargestTooLarge.Load()
+		if uint64(v.Need) <= old || t.LargestTooLarge.CompareAndSwap(old, uint64(v.Need)) {
+			return
+		}
+	}
+}
+
+// fingerprint tells apart the accounts behind credentials. A key of the gateway's own is one account.
+func (c *call) fingerprint() uint64 {
+	if c.cfg.plan.CredentialKey != "" {
+		return 1
+	}
+	return c.cfg.dialect.Fingerprint(c.r.Header)
+}
+
+// replayable says whether the call could be sent again at all.
+func (c *call) replayable() bool {
+	return c.body.Replayable() && !c.cfg.plan.Observe && c.r.Context().Err() == nil
+}
+
+// credential puts the gateway's own key in place, if the route has one.
+func (c *call) credential(h http.Header) error {
+	name := c.cfg.plan.CredentialKey
+	if name == "" {
+		return nil
+	}
+	key, err := c.g.opts.Credentials.Key(name, c.cfg.base)
+	if err != nil {
+		return err
+	}
+	c.cfg.dialect.SetCredential(h, key)
+	return nil
+}
+
+// prepare makes the app's request the one to the provider, once.
+func (c *call) prepare(ctx context.Context) (*http.Request, error) {
+	path := c.rest
+	if c.cfg.dialect != nil {
+		path = c.cfg.dialect.Path(path)
+	}
+	u, err := target(c.cfg.base, path, c.r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	h := c.r.Header
+	upstream.PrepareRequest(h)
+	if c.op.Metered {
+		upstream.MeterableEncoding(h, c.req.Stream)
+	}
+	if err := c.credential(h); err != nil {
+		return nil, err
+	}
+	out := c.r.WithContext(ctx)
+	out.URL, out.Host, out.RequestURI = u, u.Host, ""
+	out.Header, out.Trailer, out.TransferEncoding, out.Close = h, nil, nil, false
+	return out, nil
+}
+
+func cleanModel(s string) string {
+	if len(s) > maxModelName {
+		s = s[:maxModelName]
+	}
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "invalid"
+	}
+	return s
+}
+
+func (g *Gateway) random() float64 {
+	if g.opts.Rand != nil {
+		return g.opts.Rand()
+	}
+	return rand.Float64()
+}

@@ -1,0 +1,139 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/tally"
+)
+
+// guidance is the wait a failure asks for: where a reset tells when a bucket is full, the time until this
+// call fits, else what the response says.
+func (c *call) guidance(r *dialect.Reading, class dialect.Class) (time.Duration, dialect.Source, bool) {
+	wait, source, ok := r.Wait(class)
+	if ok && source == dialect.SourceResetHeader {
+		if floor, known := c.cfg.gate.Floor(c.ticket, r); known {
+			wait = floor
+		}
+	}
+	return wait, source, ok
+}
+
+// countRefusal counts a failure and tells the gate what it means for the levels.
+func (c *call) countRefusal(f dialect.Failure, r *dialect.Reading, wait time.Duration, guided bool, now time.Time) {
+	c.countFailure(f.Class)
+	c.cfg.health.failed(f.Class, f.Message, now)
+	if f.Class != dialect.ClassThrottle && f.Class != dialect.ClassOverload {
+		return
+	}
+	if !guided {
+		reason := r.Malformed
+		if reason == "" {
+			reason = "absent"
+		}
+		c.cfg.tally.Missing(reason)
+	}
+	if f.Class == dialect.ClassThrottle {
+		if !guided {
+			c.cfg.tally.Unguided.Add(1)
+		}
+		c.cfg.gate.Refused(c.ticket, r, f.Budget, wait, guided, now)
+	}
+}
+
+func (c *call) countFailure(class dialect.Class) {
+	t := c.cfg.tally
+	switch class {
+	case dialect.ClassThrottle:
+		t.TooManyRequests.Add(1)
+	case dialect.ClassOverload:
+		t.Overloads.Add(1)
+	case dialect.ClassQuota:
+		t.QuotaExhausted.Add(1)
+	case dialect.ClassTransient:
+		t.TransientErrors.Add(1)
+	case dialect.ClassPermanent:
+		t.PermanentErrors.Add(1)
+	}
+}
+
+// markExhausted marks the account: until its quota is back, calls are answered without being sent.
+func (c *call) markExhausted(resp *http.Response, body []byte, reset time.Duration, now time.Time) {
+	if c.cfg.plan.Observe || len(body) > maxMarkedBody {
+		return
+	}
+	kept := http.Header{}
+	for _, name := range [...]string{"Content-Type", "Content-Encoding"} {
+		if values := resp.Header[name]; len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	c.cfg.quotas.set(c.account, &mark{status: resp.StatusCode, header: kept, body: bytes.Clone(body)}, reset, now)
+}
+
+// markedExhausted answers a call whose account is marked, as the provider answered the last one.
+func (c *call) markedExhausted() bool {
+	if c.cfg.plan.Observe {
+		return false
+	}
+	c.account.Fingerprint, c.account.Model = c.fingerprint(), c.req.Model
+	m, wait := c.cfg.quotas.check(c.account, c.now())
+	if m == nil {
+		return false
+	}
+	c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
+	c.lane.Offered(0)
+	c.lane.Refused(reasonQuota)
+	h := c.w.Header()
+	for name, values := range m.header {
+		h[name] = values
+	}
+	h.Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
+	h.Set(headerShouldRetry, "false")
+	h.Set(HeaderReason, reasonQuota)
+	h.Set("Content-Length", strconv.Itoa(len(m.body)))
+	c.w.WriteHeader(m.status)
+	_, _ = c.w.Write(m.body)
+	c.status, c.reason, c.outcome = m.status, reasonQuota, outcomeRefused
+	return true
+}
+
+// log writes one line for each call that did not simply go through.
+func (c *call) log() {
+	log := c.g.opts.Log
+	level := slog.LevelInfo
+	if c.outcome == outcomeSuccess && c.sends <= 1 && c.source == tally.WaitNone || c.lane == nil {
+		level = slog.LevelDebug
+	}
+	ctx := c.r.Context()
+	if !log.Enabled(ctx, level) {
+		return
+	}
+	lane := ""
+	if c.lane != nil {
+		lane = c.lane.Name
+	}
+	log.LogAttrs(ctx, level, "call",
+		slog.String("route", c.cfg.plan.Name), slog.String("policy", c.cfg.policy), slog.String("lane", lane),
+		slog.String("operation", c.op.Name), slog.String("model", c.req.Model), slog.String("outcome", c.outcome),
+		slog.String("reason", c.reason), slog.Int("status", c.status), slog.Int("attempts", c.sends),
+		slog.Duration("wait", c.waited), slog.String("waitSource", c.source),
+		slog.Duration("took", c.now().Sub(c.arrived)), slog.String("requestID", c.id()),
+		slog.String("upstreamRequestID", c.upstreamID),
+	)
+}
+
+// id names the call in the log; it is drawn only where a line is written.
+func (c *call) id() string {
+	return strconv.FormatUint(c.g.nextID(), 36)
+}
+
+func spoolBytes(b []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(b)) }

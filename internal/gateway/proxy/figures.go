@@ -1,0 +1,122 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/tally"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// LimitID names one limit of one policy's provider.
+type LimitID struct{ Policy, Provider, Limit string }
+
+// SetShares divides the limits among gateways: shares says what this one may use of each. A limit that is
+// not named, and every limit with nil, falls back to the safe share. It does nothing on a lone gateway.
+func (g *Gateway) SetShares(shares map[LimitID]admission.Share, now time.Time) {
+	byRoute := map[string]map[string]admission.Share{}
+	for id, share := range shares {
+		key := id.Policy + "/" + id.Provider
+		if byRoute[key] == nil {
+			byRoute[key] = map[string]admission.Share{}
+		}
+		byRoute[key][id.Limit] = share
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for key, r := range g.routes {
+		r.gate.SetShares(byRoute[key], now)
+	}
+}
+
+// Revision is the plan in force.
+func (g *Gateway) Revision() int64 { return g.table.Load().revision }
+
+// Snapshot returns the cumulative figures of every governed route. reset starts the worst waits anew: the
+// reports pass true, whoever else looks false.
+func (g *Gateway) Snapshot(now time.Time, reset bool) []*wire.RouteReport {
+	var out []*wire.RouteReport
+	for _, cfg := range g.configs() {
+		if cfg.policy != "" && len(out) < wire.MaxRoutes {
+			out = append(out, cfg.report(now, reset))
+		}
+	}
+	return out
+}
+
+// configs returns every route once, whatever names it has, in a fixed order.
+func (g *Gateway) configs() []*config {
+	var out []*config
+	for _, cfg := range g.table.Load().routes {
+		if !slices.Contains(out, cfg) {
+			out = append(out, cfg)
+		}
+	}
+	slices.SortFunc(out, func(a, b *config) int {
+		return strings.Compare(a.policy+"/"+a.plan.Name, b.policy+"/"+b.plan.Name)
+	})
+	return out
+}
+
+func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
+	t := cfg.tally
+	state, message, until := cfg.state(now)
+	figures := cfg.gate.Figures(now)
+	r := &wire.RouteReport{
+		Policy: cfg.policy, Provider: cfg.plan.Name, Generation: cfg.generation,
+		Calls: t.Calls.Load(), Sends: t.Sends.Load(), TooManyRequests: t.TooManyRequests.Load(),
+		Overloads: t.Overloads.Load(), Unguided: t.Unguided.Load(), TransientErrors: t.TransientErrors.Load(),
+		PermanentErrors: t.PermanentErrors.Load(), QuotaExhausted: t.QuotaExhausted.Load(),
+		StackedRetries: t.StackedRetries.Load(), TooLarge: t.TooLarge.Load(), LargestTooLarge: t.LargestTooLarge.Load(),
+		EstimatedSettlements: t.EstimatedSettlements.Load(), TruncatedStreams: t.TruncatedStreams.Load(),
+		State: state, StateMessage: message, InputCorrection: figures.InputCorrection,
+		LastCallUnixMillis: uint64(max(t.LastCallUnixMillis.Load(), 0)),
+	}
+	if !until.IsZero() {
+		r.QuotaResetUnixMillis = until.UnixMilli()
+	}
+	for i := range figures.Limits {
+		r.Limits = append(r.Limits, limitReport(&figures.Limits[i]))
+	}
+	for i, l := range cfg.lanes {
+		r.Lanes = append(r.Lanes, laneReport(l, &figures, i, reset))
+	}
+	for model, tokens := range t.TokensByModel() {
+		r.Models = append(r.Models, &wire.ModelTokens{
+			Model: model, Input: tokens.Input, Output: tokens.Output, CachedRead: tokens.CachedRead, CacheWrite: tokens.CacheWrite,
+		})
+	}
+	slices.SortFunc(r.Models, func(a, b *wire.ModelTokens) int { return strings.Compare(a.GetModel(), b.GetModel()) })
+	return r
+}
+
+func limitReport(l *admission.LimitFigures) *wire.LimitReport {
+	return &wire.LimitReport{
+		Name: l.Name, Level: l.Level, Capacity: l.Capacity, HeldForLanes: l.HeldForLanes, Spent: l.Spent,
+		Offered: l.Offered, Reserved: l.Reserved, Binding: l.Binding, ProviderRemaining: l.ProviderRemaining,
+		ProviderLimit: l.ProviderLimit, ProviderKnown: l.ProviderKnown,
+	}
+}
+
+func laneReport(l *tally.Lane, figures *admission.Figures, i int, reset bool) *wire.LaneReport {
+	counts := l.Counts()
+	r := &wire.LaneReport{
+		Name: l.Name, Offered: counts.Offered, Sent: counts.Sent, Refused: counts.Refused,
+		WaitBuckets: counts.Waits.Counts[:], WouldHaveRefused: counts.WouldHaveRefused,
+		LargestCallTokens: counts.LargestCall, Cancelled: counts.Cancelled,
+		WaitTotalMillis: uint64(counts.Waits.Total.Milliseconds()),
+	}
+	if i < len(figures.Lanes) {
+		r.Queued = uint64(figures.Lanes[i].Queued)
+		r.OldestWaitMillis = uint64(figures.Lanes[i].OldestWait.Milliseconds())
+	}
+	if reset {
+		r.WorstWaitMillis = uint64(l.TakeWorst().Milliseconds())
+	}
+	return r
+}

@@ -1,0 +1,137 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/credentials"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/spool"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// Options configure a gateway.
+type Options struct {
+	// Dialect finds the parser of a dialect by the name a plan gives it.
+	Dialect func(name string) (dialect.Dialect, bool)
+	// Transport reaches the providers.
+	Transport http.RoundTripper
+	// Credentials holds the keys the gateway sends itself; nil holds none.
+	Credentials *credentials.Store
+	// Memory bounds the request bodies held at once.
+	Memory *spool.Budget
+	Log    *slog.Logger
+	// Shared: further gateways serve the same policies, so that each has a share of every limit. A lone
+	// gateway has all of it.
+	Shared bool
+	// Namespace and Labels are the pod's.
+	Namespace string
+	Labels    map[string]string
+	// Rand draws jitter, from 0 to below 1.
+	Rand func() float64
+}
+
+// Gateway serves the routes of one plan.
+type Gateway struct {
+	opts      Options
+	transport atomic.Pointer[roundTripper]
+	table     atomic.Pointer[table]
+	// rejectsUsage are the hosts that answered 400 to the injected stream options.
+	rejectsUsage hosts
+	ids          atomic.Uint64
+	inFlight     atomic.Int64
+	lastCall     atomic.Int64
+
+	mu     sync.Mutex
+	routes map[string]*route
+	labels map[string]string
+	plan   *plan.Plan
+}
+
+// roundTripper lets the transport be replaced with its CA bundle.
+type roundTripper struct{ http.RoundTripper }
+
+// New returns a gateway with the built-in routes alone.
+func New(opts Options) *Gateway {
+	if opts.Memory == nil {
+		opts.Memory = spool.NewBudget(256 << 20)
+	}
+	if opts.Credentials == nil {
+		opts.Credentials = credentials.New("")
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels}
+	g.ids.Store(rand.Uint64() >> 8)
+	g.SetTransport(opts.Transport)
+	g.Apply(&plan.Plan{Version: plan.Version, Namespace: opts.Namespace}, time.Now())
+	return g
+}
+
+// SetTransport replaces the transport of calls to come.
+func (g *Gateway) SetTransport(rt http.RoundTripper) {
+	g.transport.Store(&roundTripper{rt})
+}
+
+// ServeHTTP serves one call.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, rest, bad := split(r)
+	if bad != nil {
+		writeProblem(w, bad)
+		return
+	}
+	t := g.table.Load()
+	cfg, ok := t.routes[name]
+	if !ok {
+		writeProblem(w, t.unknown(name))
+		return
+	}
+	g.inFlight.Add(1)
+	now := time.Now()
+	g.lastCall.Store(now.UnixNano())
+	c := newCall(g, cfg, w, r, rest, now)
+	defer c.end()
+	c.serve()
+}
+
+// nextID names a call in the log.
+func (g *Gateway) nextID() uint64 { return g.ids.Add(1) }
+
+// Busy reports how many calls there are and when the last one came, for draining.
+func (g *Gateway) Busy() (calls int64, last time.Time) {
+	return g.inFlight.Load(), time.Unix(0, g.lastCall.Load())
+}
+
+// hosts is a bounded set of hosts.
+type hosts struct {
+	mu  sync.RWMutex
+	set map[string]struct{}
+}
+
+const maxHosts = 256
+
+func (h *hosts) has(host string) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	_, ok := h.set[host]
+	return ok
+}
+
+func (h *hosts) add(host string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.set == nil {
+		h.set = map[string]struct{}{}
+	}
+	if len(h.set) < maxHosts {
+		h.set[host] = struct{}{}
+	}
+}

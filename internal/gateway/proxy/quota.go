@@ -1,0 +1,101 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+)
+
+const (
+	// probeEvery is how often one call tries whether an exhausted quota is back.
+	probeEvery = time.Minute
+	// maxMarks bounds the accounts and models that are marked at once.
+	maxMarks = 128
+	// maxMarkedBody is what is kept of the provider's answer, to give it again.
+	maxMarkedBody = 16 << 10
+)
+
+// mark is an exhausted quota: the provider's answer, and when to try again.
+type mark struct {
+	status    int
+	header    http.Header
+	body      []byte
+	until     time.Time // documented reset; zero if none is known
+	nextProbe time.Time
+}
+
+// quotas are the marks of one route.
+type quotas struct {
+	mu    sync.Mutex
+	marks map[admission.Account]*mark
+}
+
+// set marks an account. A documented reset holds every call until then; else one probes each minute.
+func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.marks == nil {
+		q.marks = map[admission.Account]*mark{}
+	}
+	if _, ok := q.marks[a]; !ok && len(q.marks) >= maxMarks {
+		q.dropOldestLocked()
+	}
+	m.nextProbe = now.Add(probeEvery)
+	if reset > 0 {
+		m.until = now.Add(reset)
+		m.nextProbe = m.until
+	}
+	q.marks[a] = m
+}
+
+func (q *quotas) dropOldestLocked() {
+	var oldest admission.Account
+	var at time.Time
+	for a, m := range q.marks {
+		if at.IsZero() || m.nextProbe.Before(at) {
+			oldest, at = a, m.nextProbe
+		}
+	}
+	delete(q.marks, oldest)
+}
+
+// check returns the mark that answers a call, and how long it holds; nil lets the call pass. The call
+// that passes a mark is its probe: others are answered while it is under way.
+func (q *quotas) check(a admission.Account, now time.Time) (*mark, time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	m, ok := q.marks[a]
+	if !ok {
+		return nil, 0
+	}
+	if !now.Before(m.nextProbe) {
+		m.nextProbe = now.Add(probeEvery)
+		return nil, 0
+	}
+	return m, m.nextProbe.Sub(now)
+}
+
+// clear removes the mark of an account that was answered.
+func (q *quotas) clear(a admission.Account) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.marks, a)
+}
+
+// any reports whether there are marks: the fast path reads it under the lock and goes on.
+func (q *quotas) any() (exhausted bool, until time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, m := range q.marks {
+		exhausted = true
+		if m.until.After(until) {
+			until = m.until
+		}
+	}
+	return exhausted, until
+}

@@ -1,0 +1,233 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+)
+
+const (
+	// peekBytes and peekTime bound what is held back of a stream until its first content.
+	peekBytes = 16 << 10
+	peekTime  = 200 * time.Millisecond
+	// stallTime is how long a client may take nothing before it is cut; resetStall how often the limit is
+	// moved on.
+	stallTime  = 60 * time.Second
+	resetStall = 5 * time.Second
+
+	streamBuffer = 4 << 10
+	plainBuffer  = 32 << 10
+)
+
+var (
+	streamBuffers = sync.Pool{New: func() any { b := make([]byte, streamBuffer); return &b }}
+	plainBuffers  = sync.Pool{New: func() any { b := make([]byte, plainBuffer); return &b }}
+)
+
+// ending is how a relayed response came to its end.
+type ending uint8
+
+const (
+	endedWell       ending = iota
+	endedByFailure         // an error event, with nothing passed on yet
+	endedByUpstream        // the provider broke off
+	endedByClient          // the client left or stalled
+)
+
+// relay passes a response on as it comes, and meters it.
+type relay struct {
+	w      http.ResponseWriter
+	rc     *http.ResponseController
+	resp   *http.Response
+	meter  dialect.Meter
+	stream bool
+	// guarded relays have a limit on a client that takes nothing; short plain bodies need none.
+	guarded bool
+	// progress is told of output beyond the reservation; may be nil.
+	progress func(output int64)
+
+	// mu guards what follows while the peek's timer may commit; see peek.
+	mu        sync.Mutex
+	committed bool
+	closed    bool
+	held      []byte
+	writeErr  error
+
+	remaining int64 // of a stated Content-Length; -1 if none
+	stallAt   time.Time
+	now       func() time.Time
+}
+
+// run relays the whole body. With hold it keeps back what comes before the first content, so that a
+// failure inside a success can still be retried.
+func (r *relay) run(hold bool) ending {
+	pool := &plainBuffers
+	if r.stream {
+		pool = &streamBuffers
+	}
+	buf, _ := pool.Get().(*[]byte)
+	defer pool.Put(buf)
+	r.remaining = r.resp.ContentLength
+	if hold {
+		if end, done := r.peek(*buf); done {
+			return end
+		}
+	} else {
+		r.commitLocked()
+	}
+	return r.copy(*buf)
+}
+
+// peek reads until the first content, peekBytes or peekTime after the first byte. Reading blocks, so the
+// time is kept by a timer that commits what is held meanwhile.
+func (r *relay) peek(buf []byte) (end ending, done bool) {
+	var timer *time.Timer
+	defer func() {
+		if timer != nil {
+			timer.Stop()
+		}
+		r.mu.Lock()
+		r.closed = true
+		r.mu.Unlock()
+	}()
+	for {
+		n, err := r.resp.Body.Read(buf)
+		end, done, committed := r.peeked(buf[:n], err)
+		if done || committed {
+			return end, done
+		}
+		if timer == nil {
+			timer = time.AfterFunc(peekTime, r.commitHeld)
+		}
+	}
+}
+
+// peeked takes in one read of the peek.
+func (r *relay) peeked(p []byte, err error) (end ending, done, committed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.meter.Write(p)
+	if !r.committed {
+		r.held = append(r.held, out...)
+		if _, failed := r.meter.StreamFailure(); failed && !r.meter.ContentSeen() {
+			return endedByFailure, true, false
+		}
+		if err == nil && !r.meter.ContentSeen() && len(r.held) < peekBytes {
+			return endedWell, false, false
+		}
+		if err != nil && !r.meter.ContentSeen() && !(errors.Is(err, io.EOF) && r.meter.Complete()) {
+			return endedByUpstream, true, false
+		}
+		r.commitLocked()
+	} else {
+		r.sendLocked(out)
+	}
+	r.count(len(p))
+	if end, done := r.over(err); done {
+		return end, true, true
+	}
+	r.flushLocked()
+	return endedWell, false, true
+}
+
+// commitHeld is the peek's timer.
+func (r *relay) commitHeld() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.committed || r.closed {
+		return
+	}
+	r.commitLocked()
+	r.flushLocked()
+}
+
+// commitLocked sends the status, the headers and what is held.
+func (r *relay) commitLocked() {
+	r.committed = true
+	r.w.WriteHeader(r.resp.StatusCode)
+	if len(r.held) > 0 {
+		r.sendLocked(r.held)
+		r.held = nil
+	}
+}
+
+// copy relays what follows the commit; the timer can no longer act, so no lock is needed.
+func (r *relay) copy(buf []byte) ending {
+	for {
+		n, err := r.resp.Body.Read(buf)
+		if n > 0 {
+			r.count(n)
+			r.sendLocked(r.meter.Write(buf[:n]))
+			if r.progress != nil {
+				r.progress(r.meter.OutputSoFar())
+			}
+		}
+		if end, done := r.over(err); done {
+			return end
+		}
+		// The last write of a body of known length needs no flush: returning sends it.
+		if n > 0 && r.remaining != 0 {
+			r.flushLocked()
+		}
+	}
+}
+
+func (r *relay) count(n int) {
+	if r.remaining > 0 {
+		r.remaining -= int64(n)
+	}
+}
+
+// over says whether the relay is at its end, and sends what the meter still holds.
+func (r *relay) over(err error) (ending, bool) {
+	switch {
+	case r.writeErr != nil:
+		return endedByClient, true
+	case err == nil:
+		return endedWell, false
+	case !errors.Is(err, io.EOF):
+		return endedByUpstream, true
+	}
+	r.sendLocked(r.meter.Close())
+	if r.writeErr != nil {
+		return endedByClient, true
+	}
+	if _, failed := r.meter.StreamFailure(); r.stream && !failed && !r.meter.Complete() {
+		return endedByUpstream, true
+	}
+	return endedWell, true
+}
+
+// sendLocked writes to the client; mu is held, or the peek is over.
+func (r *relay) sendLocked(p []byte) {
+	if len(p) == 0 || r.writeErr != nil {
+		return
+	}
+	if r.guarded {
+		if now := r.now(); now.Sub(r.stallAt) >= resetStall {
+			r.stallAt = now
+			_ = r.rc.SetWriteDeadline(now.Add(stallTime))
+		}
+	}
+	_, r.writeErr = r.w.Write(p)
+}
+
+func (r *relay) flushLocked() {
+	if r.writeErr == nil {
+		r.writeErr = r.rc.Flush()
+	}
+}
+
+// finish takes the write limit away again: the connection goes on to its next call.
+func (r *relay) finish() {
+	if !r.stallAt.IsZero() {
+		_ = r.rc.SetWriteDeadline(time.Time{})
+	}
+}

@@ -1,0 +1,232 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/tally"
+	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy/decide"
+)
+
+// maxRemembered bounds the routes that are remembered after they are gone, so that a policy that is
+// removed and made again does not start with full buckets.
+const maxRemembered = 128
+
+// defaultPatience is the deadline where neither a policy nor the call states one.
+const defaultPatience = time.Minute
+
+// route is what lives on over edits of a policy's provider.
+type route struct {
+	gate   *admission.Gate
+	tally  *tally.Route
+	quotas quotas
+	health health
+	// retries bounds the retries that no provider asked for.
+	retries retryBudget
+	goneAt  time.Time
+}
+
+// config is one plan's view of a route; immutable.
+type config struct {
+	*route
+
+	policy     string // "" where no policy governs
+	generation int64
+	plan       plan.Route
+	dialect    dialect.Dialect
+	facts      facts.Facts
+	base       *url.URL
+	// baseErr says why the route cannot be called.
+	baseErr  error
+	lanes    []*tally.Lane
+	settings decide.Settings
+	// patience is the deadline of a call that states none.
+	patience time.Duration
+	// who names the policy and display the provider in messages.
+	who, display string
+}
+
+// table is one plan's routes by the names apps call.
+type table struct {
+	routes   map[string]*config
+	revision int64
+}
+
+func (t *table) unknown(name string) *problem {
+	names := slices.Sorted(maps.Keys(t.routes))
+	for i, n := range names {
+		names[i] = "/" + n
+	}
+	if len(name) > 40 {
+		name = name[:40] + "…"
+	}
+	return &problem{
+		http.StatusNotFound, "headgate_unknown_route",
+		"headgate: there is no route /" + strings.ToValidUTF8(name, "?") + "; routes are " + strings.Join(names, ", ") + ".",
+	}
+}
+
+// Apply puts a plan in force. What its policies do not touch keeps its levels.
+func (g *Gateway) Apply(p *plan.Plan, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.plan = p
+	g.applyLocked(now)
+}
+
+// SetLabels puts changed labels of the pod in force: they choose among policies.
+func (g *Gateway) SetLabels(labels map[string]string, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if maps.Equal(labels, g.labels) {
+		return
+	}
+	g.labels = labels
+	g.applyLocked(now)
+}
+
+func (g *Gateway) applyLocked(now time.Time) {
+	t := &table{routes: map[string]*config{}, revision: g.plan.Revision}
+	byKey := map[string]*config{}
+	for _, name := range g.namesLocked() {
+		policy, r, ok := g.plan.Select(g.labels, name)
+		if !ok {
+			t.routes[name] = g.configLocked(byKey, nil, builtin(name), now)
+			continue
+		}
+		t.routes[name] = g.configLocked(byKey, policy, *r, now)
+	}
+	for name, cfg := range t.routes {
+		if cfg == nil {
+			delete(t.routes, name)
+		}
+	}
+	g.forgetLocked(byKey, now)
+	g.table.Store(t)
+}
+
+// namesLocked are the routes an app of this pod may call; mu is held.
+func (g *Gateway) namesLocked() []string {
+	names := map[string]bool{}
+	for _, f := range facts.All() {
+		if f.DefaultBaseURL != "" {
+			names[f.Route] = true
+		}
+	}
+	for i := range g.plan.Policies {
+		if p := &g.plan.Policies[i]; p.Selects(g.labels) {
+			for j := range p.Routes {
+				names[p.Routes[j].Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// builtin is a dialect's own route, governed by no policy: calls pass and are counted.
+func builtin(name string) plan.Route {
+	f, _ := facts.ByRoute(name)
+	return plan.Route{
+		Name: name, Dialect: f.Name, BaseURL: f.DefaultBaseURL, Observe: true,
+		Lanes: []plan.Lane{{Name: "default", SharePermille: 1000}},
+	}
+}
+
+func (g *Gateway) configLocked(byKey map[string]*config, policy *plan.Policy, r plan.Route, now time.Time) *config {
+	cfg := &config{plan: r, settings: settings(&r), patience: defaultPatience}
+	if r.Deadline.DefaultMillis > 0 {
+		cfg.patience = millis(r.Deadline.DefaultMillis)
+	}
+	var maxGateways int32
+	if policy != nil {
+		cfg.policy, cfg.generation, maxGateways = policy.Name, policy.Generation, policy.MaxGateways
+	}
+	key := cfg.policy + "/" + r.Name
+	if known := byKey[key]; known != nil {
+		return known
+	}
+	d, ok := g.opts.Dialect(r.Dialect)
+	if !ok {
+		// A dialect this gateway is too old for: the route is left out, as a route it does not have.
+		return nil
+	}
+	cfg.dialect, cfg.facts = d, d.Facts()
+	cfg.base, cfg.baseErr = parseBase(r.BaseURL)
+	cfg.who, cfg.display = g.plan.Namespace+"/"+cfg.policy, display(cfg.facts, r.Name)
+	cfg.route = g.routeLocked(key, cfg, maxGateways, now)
+	for _, l := range r.Lanes {
+		cfg.lanes = append(cfg.lanes, cfg.tally.Lane(l.Name))
+	}
+	byKey[key] = cfg
+	return cfg
+}
+
+// routeLocked returns the lasting part of a route, with the plan's numbers in force; mu is held.
+func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now time.Time) *route {
+	if r, ok := g.routes[key]; ok {
+		r.goneAt = time.Time{}
+		r.gate.Configure(cfg.plan, maxGateways, now)
+		return r
+	}
+	shared := g.opts.Shared && cfg.policy != ""
+	r := &route{
+		gate:  admission.New(admission.Options{Facts: cfg.facts, Shared: shared}, cfg.plan, maxGateways, now),
+		tally: tally.NewRoute(),
+	}
+	g.routes[key] = r
+	return r
+}
+
+// forgetLocked lets go of the routes that are gone the longest, beyond the bound; mu is held.
+func (g *Gateway) forgetLocked(live map[string]*config, now time.Time) {
+	var gone []string
+	for key, r := range g.routes {
+		if live[key] != nil {
+			continue
+		}
+		if r.goneAt.IsZero() {
+			r.goneAt = now
+		}
+		gone = append(gone, key)
+	}
+	slices.SortFunc(gone, func(a, b string) int { return g.routes[a].goneAt.Compare(g.routes[b].goneAt) })
+	for len(gone) > maxRemembered {
+		// Calls that still wait there are decided by the gate's own timer until they have all gone.
+		delete(g.routes, gone[0])
+		gone = gone[1:]
+	}
+}
+
+func parseBase(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &url.Error{Op: "parse", URL: raw, Err: http.ErrNotSupported}
+	}
+	port := u.Port()
+	if port == "" {
+		port = u.Scheme
+	}
+	return u, upstream.CheckHost(u.Hostname(), port)
+}
+
+func display(f facts.Facts, route string) string {
+	if f.Name == "Generic" {
+		return route
+	}
+	return f.Name
+}
