@@ -29,9 +29,12 @@ func (l *Ledger) Hold(id string, amount float64) {
 }
 
 // Grant gives each what it wants as far as whole allows beside what the others may still hold, and returns
-// the grants in the order of wants.
+// the grants in the order of wants. Who wants nothing any longer is granted nothing.
 func (l *Ledger) Grant(whole float64, wants []Want) []float64 {
 	free := whole - l.Held()
+	for _, h := range l.holders {
+		h.granted = 0
+	}
 	grants := make([]float64, len(wants))
 	for i, w := range wants {
 		h := l.holder(w.ID)
@@ -45,13 +48,28 @@ func (l *Ledger) Grant(whole float64, wants []Want) []float64 {
 	return grants
 }
 
-// Confirm says that the gateway acts on its newest grant, and still uses so much beyond it: slots of calls
-// in flight.
-func (l *Ledger) Confirm(id string, inUse float64) {
-	if h := l.holders[id]; h != nil {
-		h.ceiling = max(h.granted, min(h.ceiling, inUse))
+// Confirm says that the gateway acts on its newest grant, and still uses so much: slots of calls in flight.
+// It returns whether anything became free.
+func (l *Ledger) Confirm(id string, inUse float64) bool {
+	h := l.holders[id]
+	if h == nil || h.ceiling == h.granted {
+		return false
 	}
+	before := h.ceiling
+	h.ceiling = max(h.granted, min(h.ceiling, inUse))
+	return h.ceiling < before
 }
+
+// Granted is a gateway's newest grant.
+func (l *Ledger) Granted(id string) float64 {
+	if h := l.holders[id]; h != nil {
+		return h.granted
+	}
+	return 0
+}
+
+// Has says whether the gateway is known.
+func (l *Ledger) Has(id string) bool { return l.holders[id] != nil }
 
 // Drop says that the gateway can hold nothing any longer.
 func (l *Ledger) Drop(id string) { delete(l.holders, id) }

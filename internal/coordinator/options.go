@@ -1,0 +1,85 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/figures"
+)
+
+// Leadership says who leads.
+type Leadership interface {
+	// Leader returns the address (host:port) where the leader's coordinator is dialled, empty when nobody
+	// leads, and whether this replica is it.
+	Leader() (address string, self bool)
+	// Epoch grows with each change of leader: the lease's transitions.
+	Epoch() uint64
+}
+
+// Pods knows the pods of the cluster.
+type Pods interface {
+	// Labels returns a pod's labels; false when there is no such pod, or it has ended.
+	Labels(pod figures.Pod) (map[string]string, bool)
+}
+
+// Options are what a coordinator works with.
+type Options struct {
+	Reviewer   Reviewer
+	Leadership Leadership
+	Pods       Pods
+	Figures    *figures.Store
+	Log        *slog.Logger
+	Bounds     Bounds
+}
+
+// Bounds limit what gateways can cost; zero fields get their default.
+type Bounds struct {
+	// Streams of all namespaces, and of one.
+	Streams          int
+	NamespaceStreams int
+	// Reviews at a time: TokenReviews that are waited for.
+	Reviews int
+}
+
+func (b Bounds) withDefaults() Bounds {
+	fill := func(v *int, standard int) {
+		if *v <= 0 {
+			*v = standard
+		}
+	}
+	fill(&b.Streams, 10_000)
+	fill(&b.NamespaceStreams, 5_000)
+	fill(&b.Reviews, 32)
+	return b
+}
+
+// Times and counts that bound streams, each with its reason.
+const (
+	// tick is how often joins, leaves and confirmations become new shares: well within a report interval.
+	tick = 100 * time.Millisecond
+	// keepAlive is how often a share is sent that did not change; a tenth of its TTL, so that nine may be lost.
+	keepAlive = time.Second
+	// leaseSlack is added to a share's TTL before its holder counts as not having it: the way to it.
+	leaseSlack = time.Second
+	// helloTimeout is for the first message.
+	helloTimeout = 10 * time.Second
+	// reviewTimeout is for the wait for a turn and the TokenReview; gateways retry.
+	reviewTimeout = 10 * time.Second
+	// silence ends a stream that carries no report.
+	silence = 30 * time.Second
+	// sendTimeout ends a stream whose gateway reads nothing.
+	sendTimeout = 10 * time.Second
+	// podCheck is how often a stream's pod is looked up.
+	podCheck = 5 * time.Second
+	// podGrace is how long a pod may be unknown to a cache that lags behind the TokenReview.
+	podGrace = time.Minute
+	// reportsPerSecond and reportBurst: one a second is due, some more with acknowledgements.
+	reportsPerSecond = 5
+	reportBurst      = 30
+	// connectsPerSecond and connectBurst bound a pod that reconnects in a loop.
+	connectsPerSecond = 0.5
+	connectBurst      = 10
+)

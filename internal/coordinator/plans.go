@@ -1,0 +1,134 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// SetPlan puts a namespace's plan in force: it is sent to every gateway there at once. One that is not newer
+// is ignored; no bytes drop the namespace's plan.
+func (s *Server) SetPlan(namespace string, revision int64, json []byte) error {
+	if len(json) == 0 {
+		s.dropPlan(namespace)
+		return nil
+	}
+	p, err := plan.Parse(json)
+	if err != nil {
+		return fmt.Errorf("plan %d of %s: %w", revision, namespace, err)
+	}
+	if p.Namespace != namespace || p.Revision != revision {
+		return fmt.Errorf("plan %d of %s says that it is %d of %s", revision, namespace, p.Revision, p.Namespace)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.space(namespace)
+	if sp.plan != nil && revision <= sp.revision {
+		return nil
+	}
+	sp.setPlan(p, slices.Clone(json))
+	for _, m := range sp.members {
+		if m.stream != nil {
+			m.stream.poke()
+		}
+	}
+	names := make([]string, 0, len(p.Policies))
+	for _, policy := range p.Policies {
+		names = append(names, policy.Name)
+	}
+	s.opts.Figures.Keep(namespace, names)
+	return nil
+}
+
+func (s *Server) dropPlan(namespace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sp := s.spaces[namespace]; sp != nil {
+		sp.plan, sp.json, sp.revision = nil, nil, 0
+		clear(sp.routes)
+		clear(sp.ledgers)
+		sp.stale = true
+	}
+	s.opts.Figures.Keep(namespace, nil)
+}
+
+// Ack is what a gateway said of its plan.
+type Ack struct {
+	// Revision is the plan in force there.
+	Revision int64
+	// PlanError says why PlanErrorRevision, a newer one, is not; empty when there is none.
+	PlanError         string
+	PlanErrorRevision int64
+	// Version of the gateway, and Contract it was injected with.
+	Version  string
+	Contract string
+	// Draining gateways are about to leave.
+	Draining bool
+}
+
+// Acknowledged returns what every reporting gateway of a namespace said of its plan.
+func (s *Server) Acknowledged(namespace string) map[figures.Pod]Ack {
+	now := time.Now()
+	acks := map[figures.Pod]Ack{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sp := s.spaces[namespace]; sp != nil {
+		for pod, m := range sp.members {
+			if m.reporting(now) {
+				acks[pod] = m.ack
+			}
+		}
+	}
+	return acks
+}
+
+// Reporting returns the pods whose gateways report, by name.
+func (s *Server) Reporting(namespace string) []figures.Pod {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var pods []figures.Pod
+	if sp := s.spaces[namespace]; sp != nil {
+		for _, m := range sp.sorted() {
+			if m.reporting(now) {
+				pods = append(pods, m.pod)
+			}
+		}
+	}
+	return pods
+}
+
+// reporting gateways have reported within a share's TTL: one that reconnects does not flicker.
+func (m *member) reporting(now time.Time) bool {
+	return !m.lastReport.IsZero() && now.Sub(m.lastReport) <= wire.ShareTTL
+}
+
+// Changed receives when gateways came, went or acknowledged: one value for any number of changes. What
+// changed is told by TakeChanged. Reports alone change nothing.
+func (s *Server) Changed() <-chan struct{} { return s.changed }
+
+// TakeChanged returns the namespaces that changed since it was last called, by name.
+func (s *Server) TakeChanged() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := slices.Sorted(maps.Keys(s.dirty))
+	clear(s.dirty)
+	return names
+}
+
+// notify notes a change; mu is held.
+func (s *Server) notify(namespace string) {
+	s.dirty[namespace] = struct{}{}
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,262 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/coordinator/divide"
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// join makes the stream its pod's one.
+func (s *Server) join(st *stream, hello *wire.Hello) error {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seeLeader(now)
+	if !s.lead.self || s.stopped {
+		return errStopped
+	}
+	sp := s.space(st.id.Pod.Namespace)
+	m := sp.members[st.id.Pod]
+	replaces := m != nil && m.stream != nil
+	if !replaces && (s.streams >= s.opts.Bounds.Streams || sp.connected() >= s.opts.Bounds.NamespaceStreams) {
+		return errTooMany
+	}
+	if m == nil {
+		m = &member{pod: st.id.Pod, joined: now, largest: map[routeKey]float64{}}
+		sp.members[st.id.Pod] = m
+	}
+	if !m.connects.take(now, connectsPerSecond, connectBurst) {
+		return errTooOften
+	}
+	if replaces {
+		m.stream.end(errReplaced)
+		s.streams--
+	}
+	s.streams++
+	st.member, st.heard, m.version = m, now, s.stats.version(hello.GetVersion())
+	m.enter(st, hello, now)
+	m.held = heldOf(hello, s.lead.epoch)
+	s.seePod(sp, m, now)
+	sp.govern(m)
+	st.planSent = hello.GetPlanRevision()
+	sp.stale = true
+	st.poke()
+	return nil
+}
+
+func (sp *space) connected() (n int) {
+	for _, m := range sp.members {
+		if m.stream != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *member) enter(st *stream, hello *wire.Hello, now time.Time) {
+	m.stream, m.incarnation, m.joined = st, hello.GetIncarnation(), now
+	m.lapsed, m.draining = false, false
+	m.ack.Contract = hello.GetContractVersion()
+	m.ack.Version = hello.GetVersion()
+	// Whatever it was told before, it is told anew.
+	m.parts, m.sequence = nil, m.sequence+1
+}
+
+// heldOf reads what a gateway still has from another leader; numbers that mean nothing count as nothing.
+func heldOf(hello *wire.Hello, epoch uint64) map[divide.Key]divide.Part {
+	if hello.GetHeldEpoch() == 0 || hello.GetHeldEpoch() >= epoch {
+		return nil
+	}
+	held := map[divide.Key]divide.Part{}
+	for _, l := range hello.GetHeld() {
+		p := divide.Part{RatePerSecond: l.GetRatePerSecond(), Capacity: l.GetCapacity()}
+		if p.RatePerSecond >= 0 && p.Capacity >= 0 { // NaN is neither
+			held[divide.Key{Policy: l.GetPolicy(), Provider: l.GetProvider(), Limit: l.GetLimit()}] = p
+		}
+	}
+	return held
+}
+
+// leave ends a stream's part; the member stays for as long as it may hold a share.
+func (s *Server) leave(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := st.member
+	if m.stream != st {
+		return
+	}
+	m.stream = nil
+	s.streams--
+	sp := s.spaces[m.pod.Namespace]
+	if sp == nil || sp.members[m.pod] != m {
+		return
+	}
+	if m.draining {
+		s.drop(sp, m)
+	}
+}
+
+// drop forgets a member whose gateway has ended.
+func (s *Server) drop(sp *space, m *member) {
+	if m.stream != nil {
+		m.stream.end(errGone)
+		m.stream = nil
+		s.streams--
+	}
+	sp.forget(m)
+	delete(sp.members, m.pod)
+	s.opts.Figures.Forget(m.pod)
+	s.notify(m.pod.Namespace)
+}
+
+// PodGone says that a pod was deleted or has ended.
+func (s *Server) PodGone(pod figures.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sp := s.spaces[pod.Namespace]; sp != nil {
+		if m := sp.members[pod]; m != nil {
+			s.drop(sp, m)
+		}
+	}
+}
+
+// Run divides shares and looks after streams until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	var checked, swept time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			s.stop()
+			return nil
+		case <-ticker.C:
+		}
+		now := time.Now()
+		s.turn(now, now.Sub(checked) >= keepAlive)
+		if now.Sub(checked) >= keepAlive {
+			checked = now
+		}
+		if now.Sub(swept) >= time.Minute {
+			swept = now
+			s.opts.Figures.Sweep(now)
+		}
+	}
+}
+
+func (s *Server) turn(now time.Time, check bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seeLeader(now)
+	for name, sp := range s.spaces {
+		if check {
+			s.check(sp, now)
+		}
+		if sp.stale && !now.Before(sp.notBefore) {
+			s.divide(sp, now)
+		}
+		if sp.plan == nil && len(sp.members) == 0 {
+			delete(s.spaces, name)
+		}
+	}
+}
+
+// seeLeader acts on a change of leader: what the members of the last one hold is not known here.
+func (s *Server) seeLeader(now time.Time) {
+	address, self := s.opts.Leadership.Leader()
+	epoch := s.opts.Leadership.Epoch()
+	if self == s.lead.self && (!self || epoch == s.lead.epoch) {
+		s.lead.address = address
+		return
+	}
+	s.lead = leadership{self: self, address: address, epoch: epoch, since: now}
+	for _, sp := range s.spaces {
+		for _, m := range sp.members {
+			if st := m.stream; st != nil {
+				st.move(address)
+				m.stream = nil
+			}
+		}
+		clear(sp.members)
+		clear(sp.ledgers)
+	}
+	s.streams = 0
+	s.opts.Figures.Reset()
+}
+
+// move sends the stream's gateway to the leader, or away if nobody leads.
+func (st *stream) move(address string) {
+	if address == "" {
+		st.end(errStopped)
+		return
+	}
+	st.moved = address
+	st.poke()
+}
+
+func (s *Server) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	for _, sp := range s.spaces {
+		for _, m := range sp.members {
+			if m.stream != nil {
+				m.stream.end(errStopped)
+			}
+		}
+	}
+}
+
+// check looks after a namespace's members, once every keepAlive.
+func (s *Server) check(sp *space, now time.Time) {
+	for _, m := range sp.members {
+		if now.Sub(m.podChecked) >= podCheck && !s.seePod(sp, m, now) {
+			s.drop(sp, m)
+			continue
+		}
+		if m.stream == nil {
+			if !m.lapsed && !m.leased(now) {
+				m.lapsed = true
+				sp.forget(m)
+				s.notify(m.pod.Namespace)
+			}
+			continue
+		}
+		m.stream.check(now)
+		m.stream.shareDue = true
+		m.stream.poke()
+	}
+}
+
+func (st *stream) check(now time.Time) {
+	switch {
+	case !st.id.Expires.IsZero() && now.After(st.id.Expires):
+		st.end(errExpired)
+	case now.Sub(st.heard) > silence:
+		st.end(errSilent)
+	case !st.sending.IsZero() && now.Sub(st.sending) > sendTimeout:
+		st.end(errStuck)
+	}
+}
+
+// seePod reads a member's pod; false when it is gone.
+func (s *Server) seePod(sp *space, m *member, now time.Time) bool {
+	m.podChecked = now
+	labels, ok := s.opts.Pods.Labels(m.pod)
+	if !ok {
+		return !m.known && now.Sub(m.joined) < podGrace
+	}
+	if !m.known || !maps.Equal(labels, m.labels) {
+		m.known, m.labels = true, labels
+		sp.govern(m)
+		sp.stale = true
+	}
+	return true
+}

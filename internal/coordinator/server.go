@@ -1,0 +1,165 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// Server is one replica's coordinator.
+type Server struct {
+	opts    Options
+	path    string
+	handler http.Handler
+	reviews chan struct{}
+	changed chan struct{}
+
+	mu     sync.Mutex
+	spaces map[string]*space
+	// streams counts all that have an identity.
+	streams int
+	// stopped: Run has ended.
+	stopped bool
+	// dirty are the namespaces whose conditions may have changed.
+	dirty map[string]struct{}
+	lead  leadership
+	stats stats
+}
+
+// leadership is what the last tick saw.
+type leadership struct {
+	self    bool
+	address string
+	epoch   uint64
+	since   time.Time
+}
+
+// New returns a coordinator. Its streams live as long as Run.
+func New(opts Options) *Server {
+	opts.Bounds = opts.Bounds.withDefaults()
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Figures == nil {
+		opts.Figures = figures.NewStore()
+	}
+	s := &Server{
+		opts:    opts,
+		reviews: make(chan struct{}, opts.Bounds.Reviews),
+		changed: make(chan struct{}, 1),
+		spaces:  map[string]*space{},
+		dirty:   map[string]struct{}{},
+		stats:   newStats(),
+	}
+	s.path, s.handler = wire.NewReportsHandler(s,
+		connect.WithReadMaxBytes(wire.MaxMessageBytes),
+		// No compression: what unpacks to more than it sends costs a server more than its sender.
+		connect.WithCompression("gzip", nil, nil),
+	)
+	return s
+}
+
+// Figures is what the gateways reported.
+func (s *Server) Figures() *figures.Store { return s.opts.Figures }
+
+// Path is where the coordinator's handler is to be mounted.
+func (s *Server) Path() string { return s.path }
+
+type controlKey struct{}
+
+// ServeHTTP serves the stream.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx := context.WithValue(r.Context(), controlKey{}, http.NewResponseController(w))
+	s.handler.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// past is a deadline that ends what waits.
+var past = time.Unix(1, 0)
+
+// Connect implements wire.ReportsHandler.
+func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, wire.Down]) error {
+	if moved, err := s.elsewhere(conn); moved {
+		return err
+	}
+	control, ok := ctx.Value(controlKey{}).(*http.ResponseController)
+	if !ok {
+		return connect.NewError(connect.CodeInternal, errors.New("the stream cannot be bounded in time"))
+	}
+	id, err := s.authenticate(ctx, conn.RequestHeader())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Only a deadline ends a Receive that waits.
+	defer context.AfterFunc(ctx, func() { _ = control.SetReadDeadline(past) })()
+	hello, err := receiveHello(ctx, cancel, conn, id)
+	if err != nil {
+		return err
+	}
+	st := &stream{server: s, id: id, ctx: ctx, cancel: cancel, control: control, wake: make(chan struct{}, 1)}
+	if err := s.join(st, hello); err != nil {
+		return err
+	}
+	defer s.leave(st)
+	return st.serve(conn)
+}
+
+// elsewhere answers for a replica that does not lead.
+func (s *Server) elsewhere(conn *connect.BidiStream[wire.Up, wire.Down]) (moved bool, err error) {
+	address, self := s.opts.Leadership.Leader()
+	switch {
+	case self:
+		return false, nil
+	case address == "":
+		return true, connect.NewError(connect.CodeUnavailable, errors.New("nobody leads now"))
+	}
+	return true, conn.Send(leaderMessage(address))
+}
+
+func leaderMessage(address string) *wire.Down {
+	return &wire.Down{Message: &wire.Down_Leader{Leader: &wire.Leader{Address: address}}}
+}
+
+func receiveHello(
+	ctx context.Context, cancel context.CancelCauseFunc, conn *connect.BidiStream[wire.Up, wire.Down], id Identity,
+) (*wire.Hello, error) {
+	timer := time.AfterFunc(helloTimeout, func() { cancel(errNoHello) })
+	defer timer.Stop()
+	up, err := conn.Receive()
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	hello := up.GetHello()
+	if hello == nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("the first message is not a hello"))
+	}
+	if !id.owns(hello) {
+		return nil, connect.NewError(connect.CodePermissionDenied, errors.New("the token is another pod's"))
+	}
+	if len(hello.GetVersion()) > maxVersion || len(hello.GetContractVersion()) > maxVersion || len(hello.GetHeld()) > maxHeld {
+		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("the hello exceeds its bounds"))
+	}
+	return hello, nil
+}
+
+const (
+	maxVersion = 64
+	maxHeld    = wire.MaxRoutes * wire.MaxLimits
+)
+
+// owns says whether a hello's names are the identity's.
+func (id Identity) owns(h *wire.Hello) bool {
+	return h.GetNamespace() == id.Pod.Namespace && h.GetPodName() == id.Pod.Name && h.GetPodUid() == id.Pod.UID
+}

@@ -1,0 +1,187 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/coordinator/divide"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// space is one namespace.
+type space struct {
+	revision int64
+	json     []byte
+	plan     *plan.Plan
+	// routes are the plan's, by policy and name.
+	routes  map[routeKey]*planRoute
+	members map[figures.Pod]*member
+	ledgers map[divide.Key]*divide.Ledger
+	// stale: shares are to be divided again, not before notBefore.
+	stale     bool
+	notBefore time.Time
+}
+
+type routeKey struct{ policy, provider string }
+
+type planRoute struct {
+	key    routeKey
+	policy *plan.Policy
+	route  *plan.Route
+	limits map[string]bool
+	lanes  map[string]bool
+}
+
+// member is a gateway that is or was connected, until its pod goes.
+type member struct {
+	pod         figures.Pod
+	incarnation uint64
+	// stream is nil while it is not connected.
+	stream     *stream
+	joined     time.Time
+	lastReport time.Time
+	lastShare  time.Time
+	podChecked time.Time
+	connects   allowance
+	labels     map[string]string
+	known      bool // labels are
+	draining   bool
+	// lapsed: it has no valid share any longer and runs on the safe one.
+	lapsed  bool
+	ack     Ack
+	version string
+	// governed are the routes the plan gives it.
+	governed []*planRoute
+	// largest is the largest call it has seen, by route.
+	largest map[routeKey]float64
+	// held is what it still had from an earlier leader when it came.
+	held map[divide.Key]divide.Part
+	// parts are its share now, sequence that of their newest change.
+	parts    map[divide.Key]divide.Part
+	sequence uint64
+}
+
+func (m *member) id() string { return m.pod.Name + "/" + m.pod.UID }
+
+// leased says whether it may act on a share.
+func (m *member) leased(now time.Time) bool {
+	return m.stream != nil || !m.lapsed && now.Before(m.lastShare.Add(wire.ShareTTL+leaseSlack))
+}
+
+func (s *Server) space(namespace string) *space {
+	sp := s.spaces[namespace]
+	if sp == nil {
+		sp = &space{
+			routes:  map[routeKey]*planRoute{},
+			members: map[figures.Pod]*member{},
+			ledgers: map[divide.Key]*divide.Ledger{},
+		}
+		s.spaces[namespace] = sp
+	}
+	return sp
+}
+
+// setPlan indexes a new plan.
+func (sp *space) setPlan(p *plan.Plan, json []byte) {
+	sp.plan, sp.revision, sp.json = p, p.Revision, json
+	sp.routes = map[routeKey]*planRoute{}
+	keys := map[divide.Key]bool{}
+	for i := range p.Policies {
+		policy := &p.Policies[i]
+		for j := range policy.Routes {
+			r := newPlanRoute(policy, &policy.Routes[j])
+			sp.routes[r.key] = r
+			for name := range r.limits {
+				keys[divide.Key{Policy: policy.Name, Provider: r.route.Name, Limit: name}] = true
+			}
+		}
+	}
+	maps.DeleteFunc(sp.ledgers, func(k divide.Key, _ *divide.Ledger) bool { return !keys[k] })
+	for _, m := range sp.members {
+		sp.govern(m)
+	}
+	sp.stale, sp.notBefore = true, time.Time{}
+}
+
+func newPlanRoute(policy *plan.Policy, route *plan.Route) *planRoute {
+	r := &planRoute{
+		key: routeKey{policy.Name, route.Name}, policy: policy, route: route,
+		limits: map[string]bool{}, lanes: map[string]bool{plan.DefaultLane: true},
+	}
+	for _, l := range route.Limits {
+		r.limits[l.Name] = true
+	}
+	for _, l := range route.Lanes {
+		r.lanes[l.Name] = true
+	}
+	return r
+}
+
+// govern finds the routes a member's calls can take: by a route's own name, or by its dialect's.
+func (sp *space) govern(m *member) {
+	m.governed = nil
+	maps.DeleteFunc(m.largest, func(k routeKey, _ float64) bool { return sp.routes[k] == nil })
+	if sp.plan == nil || !m.known {
+		return
+	}
+	found := map[*planRoute]bool{}
+	try := func(name string) {
+		if policy, route, ok := sp.plan.Select(m.labels, name); ok {
+			if r := sp.routes[routeKey{policy.Name, route.Name}]; r != nil && !found[r] {
+				found[r] = true
+				m.governed = append(m.governed, r)
+			}
+		}
+	}
+	names := map[string]bool{}
+	for _, f := range facts.All() {
+		names[f.Route] = true
+	}
+	for key := range sp.routes {
+		names[key.provider] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		try(name)
+	}
+}
+
+// sorted returns the members in a fixed order, so that the odd slot stays where it is.
+func (sp *space) sorted() []*member {
+	return slices.SortedFunc(maps.Values(sp.members), func(a, b *member) int {
+		return cmp.Or(cmp.Compare(a.pod.Name, b.pod.Name), cmp.Compare(a.pod.UID, b.pod.UID))
+	})
+}
+
+// forget drops what a member may hold.
+func (sp *space) forget(m *member) {
+	for _, l := range sp.ledgers {
+		l.Drop(m.id())
+	}
+	m.parts = nil
+	sp.stale = true
+}
+
+// seeLargest remembers the largest calls of a report; true when one grew.
+func (m *member) seeLargest(r *wire.RouteReport) bool {
+	largest := float64(r.GetLargestTooLarge())
+	for _, l := range r.GetLanes() {
+		if v := l.GetLargestCallTokens(); v > largest && !math.IsInf(v, 1) {
+			largest = v
+		}
+	}
+	key := routeKey{r.GetPolicy(), r.GetProvider()}
+	if largest <= m.largest[key] {
+		return false
+	}
+	m.largest[key] = largest
+	return true
+}

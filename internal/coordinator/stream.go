@@ -1,0 +1,190 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// The reasons a stream ends for.
+var (
+	errNoHello   = connect.NewError(connect.CodeDeadlineExceeded, errors.New("no hello came"))
+	errReplaced  = connect.NewError(connect.CodeAborted, errors.New("a newer stream of this pod replaced this one"))
+	errGone      = connect.NewError(connect.CodeFailedPrecondition, errors.New("the pod is gone"))
+	errExpired   = connect.NewError(connect.CodeUnauthenticated, errors.New("the token has expired"))
+	errSilent    = connect.NewError(connect.CodeDeadlineExceeded, errors.New("no report came"))
+	errStuck     = connect.NewError(connect.CodeDeadlineExceeded, errors.New("the gateway reads nothing"))
+	errFlood     = connect.NewError(connect.CodeResourceExhausted, errors.New("too many reports"))
+	errMoved     = errors.New("another replica leads")
+	errStopped   = connect.NewError(connect.CodeUnavailable, errors.New("the coordinator stops"))
+	errTooMany   = connect.NewError(connect.CodeResourceExhausted, errors.New("too many gateways are connected"))
+	errTooOften  = connect.NewError(connect.CodeResourceExhausted, errors.New("the pod connects too often"))
+	errBadReport = errors.New("the report exceeds its bounds")
+)
+
+// stream is one gateway's connection. Its fields below mu are guarded by the server's.
+type stream struct {
+	server  *Server
+	id      Identity
+	ctx     context.Context //nolint:containedctx // it is the connection's, and cancelled with a cause
+	cancel  context.CancelCauseFunc
+	control *http.ResponseController
+	wake    chan struct{}
+
+	// mu of the server:
+	member   *member
+	allowed  allowance
+	heard    time.Time
+	sending  time.Time // zero unless a message is being sent
+	planSent int64
+	shareDue bool
+	moved    string // where the leader is, once it is not here
+}
+
+// poke lets the writer look for what is due.
+func (st *stream) poke() {
+	select {
+	case st.wake <- struct{}{}:
+	default:
+	}
+}
+
+// serve reads reports until the stream ends; a second goroutine writes.
+func (st *stream) serve(conn *connect.BidiStream[wire.Up, wire.Down]) error {
+	wrote := make(chan struct{})
+	go func() {
+		defer close(wrote)
+		st.write(conn)
+	}()
+	err := st.read(conn)
+	st.cancel(err)
+	<-wrote
+	return ended(st.ctx, err)
+}
+
+// ended is what the caller is told: the cause, if the server ended the stream.
+func ended(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	var told *connect.Error
+	switch {
+	case errors.Is(cause, errMoved):
+		return nil
+	case errors.As(cause, &told):
+		return told
+	}
+	return err
+}
+
+func (st *stream) read(conn *connect.BidiStream[wire.Up, wire.Down]) error {
+	for {
+		up, err := conn.Receive()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		report := up.GetReport()
+		if report == nil {
+			return connect.NewError(connect.CodeInvalidArgument, errors.New("only reports follow the hello"))
+		}
+		if err := st.server.observe(st, report, time.Now()); err != nil {
+			return err
+		}
+	}
+}
+
+func (st *stream) write(conn *connect.BidiStream[wire.Up, wire.Down]) {
+	for {
+		select {
+		case <-st.ctx.Done():
+			return
+		case <-st.wake:
+		}
+		for _, down := range st.server.outbox(st, time.Now()) {
+			err := conn.Send(down)
+			st.server.sent(st)
+			if err != nil {
+				st.cancel(err)
+				return
+			}
+			if down.GetLeader() != nil {
+				st.cancel(errMoved)
+				return
+			}
+		}
+	}
+}
+
+// outbox takes what is due to a gateway.
+func (s *Server) outbox(st *stream, now time.Time) []*wire.Down {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st.member == nil || st.member.stream != st {
+		return nil
+	}
+	var due []*wire.Down
+	switch space := s.spaces[st.id.Pod.Namespace]; {
+	case st.moved != "":
+		due = append(due, leaderMessage(st.moved))
+	default:
+		if space.revision > st.planSent {
+			st.planSent = space.revision
+			due = append(due, &wire.Down{Message: &wire.Down_Plan{
+				Plan: &wire.PlanUpdate{Revision: space.revision, Json: space.json},
+			}})
+		}
+		if st.shareDue && st.member.parts != nil {
+			st.shareDue = false
+			due = append(due, st.member.share(s.lead.epoch, now))
+		}
+	}
+	if len(due) > 0 {
+		st.sending = now
+	}
+	return due
+}
+
+func (s *Server) sent(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.sending = time.Time{}
+}
+
+// end ends the stream for a reason; mu is held.
+func (st *stream) end(reason error) {
+	st.cancel(reason)
+	if errors.Is(reason, errStuck) {
+		// The writer waits for the gateway's window: nothing else unblocks it.
+		_ = st.control.SetWriteDeadline(past)
+	}
+}
+
+// allowance is a small token bucket.
+type allowance struct {
+	level float64
+	at    time.Time
+}
+
+func (a *allowance) take(now time.Time, perSecond, burst float64) bool {
+	if a.at.IsZero() {
+		a.level = burst
+	} else {
+		a.level = min(burst, a.level+perSecond*max(now.Sub(a.at), 0).Seconds())
+	}
+	a.at = now
+	if a.level < 1 {
+		return false
+	}
+	a.level--
+	return true
+}
