@@ -84,7 +84,7 @@ func (w *warner) limits() {
 		case limit.Burst == 0:
 			w.warn(at.Child("burst"), "0 lets no call pass: leave it out for a burst of %s", quantityText(limit.Amount))
 			continue
-		case limit.WindowSeconds == 0:
+		case limit.WindowSeconds == 0 || limit.WindowSeconds >= capWindowSeconds:
 			continue
 		}
 		smallest := smallestCall(limit.Budget, facts)
@@ -95,6 +95,9 @@ func (w *warner) limits() {
 		}
 	}
 }
+
+// capWindowSeconds is the window from which a limit is a cap, which refuses rather than delays.
+const capWindowSeconds = 60 * 60
 
 // refillMillis is cost / (r·R), rounded up: how long a lane's share of an empty limit takes to hold cost. It
 // is 0 where nothing refills.

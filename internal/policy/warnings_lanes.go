@@ -36,15 +36,16 @@ func (w *warner) lanes() {
 func (w *warner) laneWaits(at *field.Path, lane plan.Lane) {
 	patience := min(w.route.Deadline.DefaultMillis, lane.MaxWaitMillis)
 	largest := max(lane.LargestCallTokens, lane.MinInputTokens)
-	for _, limit := range w.route.Limits {
-		if !countsInput(limit) || largest == 0 {
-			continue
+	wait, limit := w.longestWait(lane, func(l plan.Limit) int64 {
+		if countsInput(l) {
+			return largest
 		}
-		if wait := refillMillis(largest, limit, lane.SharePermille); wait > patience {
-			w.warn(at.Child("reservedPercent"),
-				"under load a call of %s tokens waits up to %s for limit %s, and may wait %s: raise the share, "+
-					"the deadline or queue.maxWait", quantityText(largest), millis(wait), limit.Name, millis(patience))
-		}
+		return 0
+	})
+	if wait > patience {
+		w.warn(at.Child("reservedPercent"),
+			"under load a call of %s tokens waits up to %s for limit %s, and may wait %s: raise the share, "+
+				"the deadline or queue.maxWait", quantityText(largest), millis(wait), limit, millis(patience))
 	}
 }
 
@@ -54,21 +55,34 @@ func (w *warner) laneQueue(at *field.Path, stated *v1alpha1.Lane, lane plan.Lane
 	if stated.Queue == nil || stated.Queue.MaxDepth == nil {
 		return
 	}
-	for _, limit := range w.route.Limits {
-		cost := int64(0)
+	wait, limit := w.longestWait(lane, func(l plan.Limit) int64 {
 		switch {
-		case limit.Budget == plan.Requests:
-			cost = 1
-		case countsInput(limit):
-			cost = lane.MinInputTokens
+		case l.Budget == plan.Requests:
+			return int64(lane.MaxDepth)
+		case countsInput(l):
+			return int64(lane.MaxDepth) * lane.MinInputTokens
 		}
-		wait := refillMillis(cost*int64(lane.MaxDepth), limit, lane.SharePermille)
-		if wait > lane.MaxWaitMillis {
-			w.warn(at.Child("queue", "maxDepth"),
-				"under load the last of %d waiting calls would wait %s for limit %s, longer than maxWait %s: lower it",
-				lane.MaxDepth, millis(wait), limit.Name, millis(lane.MaxWaitMillis))
+		return 0
+	})
+	if wait > lane.MaxWaitMillis {
+		w.warn(at.Child("queue", "maxDepth"),
+			"under load the last of %d waiting calls would wait %s for limit %s, longer than maxWait %s: lower it",
+			lane.MaxDepth, millis(wait), limit, millis(lane.MaxWaitMillis))
+	}
+}
+
+// longestWait finds the limit in which the lane's share takes longest to hold a cost. Limits for some models
+// only may not concern the lane, and caps refuse rather than queue: neither counts.
+func (w *warner) longestWait(lane plan.Lane, cost func(plan.Limit) int64) (wait int64, limit string) {
+	for _, l := range w.route.Limits {
+		if len(l.Models) > 0 || l.WindowSeconds >= capWindowSeconds || l.Burst == 0 {
+			continue
+		}
+		if took := refillMillis(cost(l), l, lane.SharePermille); took > wait {
+			wait, limit = took, l.Name
 		}
 	}
+	return wait, limit
 }
 
 // laneSlots finds a reservation of calls in flight that rounds to none.
@@ -89,7 +103,7 @@ func (w *warner) laneModels(at *field.Path, lane plan.Lane) {
 	largest := max(lane.LargestCallTokens, lane.MinInputTokens)
 	for _, limit := range w.route.Limits {
 		if len(limit.Models) > 0 && countsInput(limit) && limit.Burst > 0 && largest > limit.Burst {
-			w.warn(at, "a call of %s tokens to a model of limit %s never fits its burst %s and goes only when it is full: "+
+			w.warn(at, "a call of %s tokens to a model of limit %s exceeds its burst %s, so it waits for a full bucket or is refused: "+
 				"raise the burst, or send such calls to other models", quantityText(largest), limit.Name, quantityText(limit.Burst))
 		}
 	}
