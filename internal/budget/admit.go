@@ -84,6 +84,7 @@ func (s *Scheduler) take(c *Call) {
 			continue
 		}
 		a.credit = max(floor, a.credit-h.amount)
+		a.use.add(h.amount, s.clock)
 	}
 	l.admitted++
 	c.verdict = Verdict{State: Admitted, Bucket: NoBucket}

@@ -55,6 +55,26 @@ type account struct {
 	// inUse counts what the lane holds of a Slots bucket.
 	inUse   float64
 	largest float64
+	use     usage
+}
+
+// useTime is over how many seconds a lane's use counts as lately.
+const useTime = 10.0
+
+// usage is a decaying average of what a lane takes in a second.
+type usage struct {
+	perSecond float64
+	at        int64
+}
+
+// rate decays by (1 + t/4T)^-4, which is close to exp(-t/T) for short times and cheap.
+func (u *usage) rate(clock int64) float64 {
+	y := 1 / (1 + seconds(max(0, clock-u.at))/(4*useTime))
+	return u.perSecond * y * y * y * y
+}
+
+func (u *usage) add(amount float64, clock int64) {
+	u.perSecond, u.at = u.rate(clock)+amount/useTime, clock
 }
 
 // ceiling is E: as far as the credit grows.

@@ -5,45 +5,53 @@ package budget
 
 import "math"
 
-// claim is a straight line with an end: what a lane takes or keeps of a bucket t seconds from now is
-// min(from + slope·t, most).
+// claim is what a lane takes or keeps of a bucket by t seconds from now: min(from + slope·t, most + tail·t), where
+// the tail is not steeper than the slope.
 type claim struct {
-	from, slope, most float64
+	from, slope, most, tail float64
 }
 
-func (c claim) at(t float64) float64 { return min(c.from+c.slope*t, c.most) }
+func (c claim) at(t float64) float64 { return min(c.from+c.slope*t, c.most+c.tail*t) }
 
 // slopeBefore is the slope just before t.
 func (c claim) slopeBefore(t float64) float64 {
-	if c.from+c.slope*t > c.most {
-		return 0
+	if c.from+c.slope*t > c.most+c.tail*t {
+		return c.tail
 	}
 	return c.slope
 }
 
-// waiting is the claim of lane j for a prediction, which assumes that no further calls come. A lane with waiting
-// calls may take everything until they are gone and its hold is full again; an idle one only fills its hold, so
-// its rate counts as available.
-func (b *bucket) waiting(j int) claim {
+// accepting is the claim of lane j where a call is to be accepted. A lane with waiting calls may take everything
+// until they are gone and its hold is full again, an idle one only fills its hold; from then on each takes what
+// it has taken lately. So a lane that has long been idle leaves its rate to the others.
+func (b *bucket) accepting(j int, clock int64) claim {
+	c := b.pruning(j, clock)
+	c.tail = min(b.accounts[j].use.rate(clock), b.Rate)
+	c.slope = max(c.slope, c.tail)
+	return c
+}
+
+// pruning is the claim of lane j where an accepted call is to be given up: no further calls are assumed.
+func (b *bucket) pruning(j int, _ int64) claim {
 	a := &b.accounts[j]
 	slope := a.share * b.Rate
 	if a.queued > 0 {
 		slope = b.Rate
 	}
-	return claim{a.positive(), slope, max(a.queued+a.hold, a.positive())}
+	return claim{a.positive(), slope, max(a.queued+a.hold, a.positive()), 0}
 }
 
 // keeping is the claim of lane j against a borrower: its credit as it grows.
-func (b *bucket) keeping(j int) claim {
+func (b *bucket) keeping(j int, _ int64) claim {
 	a := &b.accounts[j]
-	return claim{a.positive(), a.share * b.Rate, max(a.ceiling(), a.positive())}
+	return claim{a.positive(), a.share * b.Rate, max(a.ceiling(), a.positive()), 0}
 }
 
 // view looks at a bucket from one lane: what the claims of all others leave it, and of its own credit what is
 // put aside for older heads.
 type view struct {
 	lane  int
-	of    func(*bucket, int) claim
+	of    func(*bucket, int, int64) claim
 	aside claim
 }
 
@@ -54,7 +62,7 @@ func (b *bucket) free(v *view, t float64) (left, slope float64) {
 		if j == v.lane {
 			continue
 		}
-		c := v.of(b, j)
+		c := v.of(b, j, b.at)
 		left -= c.at(t)
 		slope -= c.slopeBefore(t)
 	}
@@ -70,13 +78,17 @@ func (b *bucket) freeAfter(v *view, need float64) float64 {
 		}
 		return math.Inf(1)
 	}
-	t := need - b.level + v.aside.most
+	t, slope := need-b.level+v.aside.most, b.Rate
 	for j := range b.accounts {
 		if j != v.lane {
-			t += v.of(b, j).most
+			c := v.of(b, j, b.at)
+			t, slope = t+c.most, slope-c.tail
 		}
 	}
-	t /= b.Rate
+	if slope <= b.Rate*1e-9 {
+		return math.Inf(1)
+	}
+	t /= slope
 	for range len(b.accounts) + 3 {
 		if t <= 0 {
 			return 0

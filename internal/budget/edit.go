@@ -206,7 +206,7 @@ func (s *Scheduler) resume(waiting []*Call) {
 		n := s.newNode(c, q)
 		n.startBy, n.wake = s.startBy(c), s.wake(c)
 		n.latest = c.latest(n.startBy)
-		s.value(n)
+		s.value(n, (*bucket).accepting)
 		c.node = n
 		s.join(q, n)
 	}

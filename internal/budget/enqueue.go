@@ -25,10 +25,10 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 		s.recycle(n)
 		return s.refuse(c, late(b), b, wait)
 	}
-	s.value(n)
+	s.value(n, (*bucket).accepting)
 	c.node = n
 	s.join(q, n)
-	s.stir(q)
+	s.stir(c)
 	c.verdict = Verdict{State: Queued, Bucket: NoBucket, Wait: duration(wait)}
 	if b != nil {
 		c.verdict.Bucket = b.id

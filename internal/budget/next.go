@@ -86,7 +86,7 @@ func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
 	if h.amount+aside <= a.ceiling()+b.eps {
 		ready = max(after(h.amount+aside-a.credit, a.share*b.Rate, b.eps), after(h.amount-b.level, b.Rate, b.eps))
 	}
-	v := view{lane: i, of: (*bucket).keeping, aside: claim{min(a.positive(), aside), a.share * b.Rate, aside}}
+	v := view{lane: i, of: (*bucket).keeping, aside: claim{min(a.positive(), aside), a.share * b.Rate, aside, 0}}
 	if free := b.freeAfter(&v, h.amount); free <= after(b.Capacity-b.level, b.Rate, b.eps) {
 		ready = min(ready, free)
 	}

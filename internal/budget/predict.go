@@ -8,23 +8,23 @@ import "math"
 // supply is how much lane i can count on having taken from the bucket within t seconds, for calls of which the
 // last one costs c: its own rate is sure, and what others leave counts too unless c does not fit beside what
 // idle lanes keep.
-func (b *bucket) supply(i int, t, c float64) float64 {
-	a := &b.accounts[i]
+func (b *bucket) supply(v *view, t, c float64) float64 {
+	a := &b.accounts[v.lane]
 	own := min(a.credit+a.share*b.Rate*t, b.level+b.Rate*t)
-	if c+b.othersHold(i) > b.Capacity+b.eps {
+	if c+b.othersHold(v.lane) > b.Capacity+b.eps {
 		return own
 	}
-	left, _ := b.free(&view{lane: i, of: (*bucket).waiting}, t)
+	left, _ := b.free(v, t)
 	return max(own, left)
 }
 
-// supplyAfter is the time after which supply has reached need.
+// supplyAfter is the time after which supply, as a call to be accepted sees it, has reached need.
 func (b *bucket) supplyAfter(i int, need, c float64) float64 {
 	own := b.ownAfter(i, need)
 	if own == 0 || c+b.othersHold(i) > b.Capacity+b.eps {
 		return own
 	}
-	return min(own, b.freeAfter(&view{lane: i, of: (*bucket).waiting}, need))
+	return min(own, b.freeAfter(&view{lane: i, of: (*bucket).accepting}, need))
 }
 
 // timeToFit is when one bucket would serve the call if it came next in its lane.
@@ -64,16 +64,16 @@ func (q *queue) ahead(k int, before float64) float64 {
 
 // value stores what each bucket will have given the lane by the node's last start. While the rest stays as it
 // is, this does not change with time: what is served, and what time brings, moves both sides alike.
-func (s *Scheduler) value(n *node) {
+func (s *Scheduler) value(n *node, of func(*bucket, int, int64) claim) {
 	q := n.queue
-	i := q.lane.index
+	v := view{lane: q.lane.index, of: of}
 	t := seconds(max(0, n.startBy-s.clock))
 	for k, b := range q.buckets {
 		if b.Kind == Slots {
 			n.parts[k].worth = math.Inf(1)
 			continue
 		}
-		n.parts[k].worth = b.accounts[i].served + b.supply(i, t, n.call.holds[k].amount)
+		n.parts[k].worth = b.accounts[v.lane].served + b.supply(&v, t, n.call.holds[k].amount)
 	}
 }
 

@@ -12,11 +12,17 @@ const (
 	revaluePerCall = int64(20e3)
 )
 
-// stir marks the queues that share a bucket with q, other than those of q's lane.
-func (s *Scheduler) stir(q *queue) {
-	for _, other := range s.active {
-		if other.lane != q.lane && other.shares(q) {
-			other.stale = true
+// stir marks the other lanes' queues that need one of the call's buckets.
+func (s *Scheduler) stir(c *Call) {
+	for _, q := range s.active {
+		if q.stale || q.lane == c.lane {
+			continue
+		}
+		for k := range c.holds {
+			if q.find(c.holds[k].bucket) >= 0 {
+				q.stale = true
+				break
+			}
 		}
 	}
 }
@@ -30,15 +36,6 @@ func (s *Scheduler) stirBucket(b *bucket) {
 	}
 }
 
-func (q *queue) shares(other *queue) bool {
-	for _, b := range q.buckets {
-		if other.find(b) >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
 func (q *queue) revalueAt() int64 {
 	return q.valuedAt + revalueEvery + revaluePerCall*int64(q.n)
 }
@@ -48,41 +45,46 @@ func (s *Scheduler) revalue(l *lane) bool {
 	done := false
 	for _, q := range l.queues {
 		if q.n > 0 && s.clock >= q.revalueAt() {
-			s.revalueNow(q)
+			s.revalueNow(q, (*bucket).accepting)
 			done = true
 		}
 	}
 	return done
 }
 
-func (s *Scheduler) revalueNow(q *queue) {
+func (s *Scheduler) revalueNow(q *queue, of func(*bucket, int, int64) claim) {
 	q.valuedAt, q.stale = s.clock, false
 	for _, b := range q.buckets {
 		s.refill(b)
 	}
-	q.root.each(s.value)
+	q.root.each(func(n *node) { s.value(n, of) })
 	q.root.rebuild()
 }
 
 // prune values a queue again and refuses every call that can no longer start in time, first to last, so that
-// each refusal helps the calls after it.
+// each refusal helps the calls after it. It gives up late: other lanes' calls that may come are left out, though
+// they count where a call is accepted.
 func (s *Scheduler) prune(q *queue) {
-	s.revalueNow(q)
+	s.revalueNow(q, (*bucket).pruning)
 	for q.head != nil && !s.collects(q.head) {
 		s.drop(q.head, ReasonDeadline, nil)
 	}
 	for n := q.doomed(q.root); n != nil; n = q.doomed(q.root) {
 		s.drop(n, ReasonDeadline, nil)
 	}
+	if q.n > 0 {
+		s.revalueNow(q, (*bucket).accepting)
+	}
 }
 
 // collects says whether the head itself still starts in time.
 func (s *Scheduler) collects(n *node) bool {
 	q := n.queue
+	v := view{lane: q.lane.index, of: (*bucket).pruning}
 	t := seconds(max(0, n.startBy-s.clock))
 	for k, b := range q.buckets {
 		c := n.call.holds[k].amount
-		if b.Kind != Slots && b.supply(q.lane.index, t, c)+b.eps < c {
+		if b.Kind != Slots && b.supply(&v, t, c)+b.eps < c {
 			return false
 		}
 	}

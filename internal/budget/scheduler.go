@@ -85,6 +85,7 @@ func (s *Scheduler) enter(c *Call, again bool) Verdict {
 	}
 	if s.passes(c) {
 		s.take(c)
+		s.stir(c)
 		return c.verdict
 	}
 	return s.enqueue(c, again)
