@@ -199,7 +199,7 @@ func (s *Stream) at(path string) bool {
 			return false
 		}
 		key = key[:len(key)-1]
-		if len(path) < len(key) || path[:len(key)] != string(key) {
+		if len(path) < len(key) || path[:len(key)] != string(key) || bytes.IndexByte(key, '.') >= 0 {
 			return false
 		}
 		path = path[len(key):]
