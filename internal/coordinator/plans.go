@@ -4,6 +4,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,30 +12,47 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/status"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // SetPlan puts a namespace's plan in force: it is sent to every gateway there at once. One that is not newer
-// is ignored; no bytes drop the namespace's plan.
-func (s *Server) SetPlan(namespace string, revision int64, json []byte) error {
+// is ignored; no bytes drop the namespace's plan. The caller made the plan, so one that cannot be read is
+// its defect: it is logged, and what was there stays.
+func (s *Server) SetPlan(namespace string, revision int64, json []byte) {
 	if len(json) == 0 {
 		s.dropPlan(namespace)
-		return nil
+		return
+	}
+	if s.superseded(namespace, revision) {
+		return
 	}
 	p, err := plan.Parse(json)
+	if err == nil && (p.Namespace != namespace || p.Revision != revision) {
+		err = fmt.Errorf("it says that it is %d of %s", p.Revision, p.Namespace)
+	}
 	if err != nil {
-		return fmt.Errorf("plan %d of %s: %w", revision, namespace, err)
+		s.opts.Log.Error("a plan cannot be handed out", "namespace", namespace, "revision", revision, "error", err)
+		return
 	}
-	if p.Namespace != namespace || p.Revision != revision {
-		return fmt.Errorf("plan %d of %s says that it is %d of %s", revision, namespace, p.Revision, p.Namespace)
-	}
+	s.putPlan(namespace, p, slices.Clone(json))
+}
+
+func (s *Server) superseded(namespace string, revision int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[namespace]
+	return sp != nil && sp.plan != nil && revision <= sp.revision
+}
+
+func (s *Server) putPlan(namespace string, p *plan.Plan, json []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp := s.space(namespace)
-	if sp.plan != nil && revision <= sp.revision {
-		return nil
+	if sp.plan != nil && p.Revision <= sp.revision {
+		return
 	}
-	sp.setPlan(p, slices.Clone(json))
+	sp.setPlan(p, json)
 	for _, m := range sp.members {
 		if m.stream != nil {
 			m.stream.poke()
@@ -45,7 +63,6 @@ func (s *Server) SetPlan(namespace string, revision int64, json []byte) error {
 		names = append(names, policy.Name)
 	}
 	s.opts.Figures.Keep(namespace, names)
-	return nil
 }
 
 func (s *Server) dropPlan(namespace string) {
@@ -88,6 +105,24 @@ func (s *Server) Acknowledged(namespace string) map[figures.Pod]Ack {
 		}
 	}
 	return acks
+}
+
+// Rejections are the gateways that keep an older plan than they were given, by name of pod.
+func (s *Server) Rejections(namespace string) []status.Rejection {
+	var list []status.Rejection
+	for pod, ack := range s.Acknowledged(namespace) {
+		if ack.PlanErrorRevision > ack.Revision {
+			list = append(list, status.Rejection{Pod: pod.Name, Revision: ack.PlanErrorRevision, Message: ack.PlanError})
+		}
+	}
+	slices.SortFunc(list, func(a, b status.Rejection) int { return cmp.Compare(a.Pod, b.Pod) })
+	return list
+}
+
+// Policy returns a policy's figures; zero when nothing is known.
+func (s *Server) Policy(namespace, policy string, now time.Time) figures.PolicyFigures {
+	f, _ := s.opts.Figures.Policy(namespace, policy, now)
+	return f
 }
 
 // Reporting returns the pods whose gateways report, by name.

@@ -71,8 +71,8 @@ func (m *member) enter(st *stream, hello *wire.Hello, now time.Time) {
 
 // heldOf reads what a gateway still has from another leader; numbers that mean nothing count as nothing.
 func heldOf(hello *wire.Hello, epoch uint64) map[divide.Key]divide.Part {
-	if hello.GetHeldEpoch() == 0 || hello.GetHeldEpoch() >= epoch {
-		return nil
+	if hello.GetHeldEpoch() == 0 || hello.GetHeldEpoch() == epoch {
+		return nil // what this leader gave, its ledger knows
 	}
 	held := map[divide.Key]divide.Part{}
 	for _, l := range hello.GetHeld() {

@@ -1,0 +1,37 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// backoff draws the wait before attempt n, from 1: up to base·2^(n-1), up to the cap.
+func backoff(n int) time.Duration {
+	most := backoffCap
+	if n = max(n, 1); n < 10 {
+		most = min(backoffBase<<(n-1), backoffCap)
+	}
+	return max(rand.N(most), backoffMin)
+}
+
+// sleep waits; false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// interval draws the time to the next report.
+func interval() time.Duration {
+	spread := float64(wireInterval) * jitter
+	return wireInterval + time.Duration(spread*(2*rand.Float64()-1))
+}

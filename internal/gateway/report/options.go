@@ -1,0 +1,86 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// Source says what to report. Counters are cumulative since the process began.
+type Source interface {
+	Report(now time.Time) []*wire.RouteReport
+}
+
+// Plans takes plans.
+type Plans interface {
+	// Offer puts a plan in force; the error is reported, and must hold no secret.
+	Offer(revision int64, json []byte) error
+	// Revision is the plan's that is in force; 0 without one.
+	Revision() int64
+}
+
+// Shares takes shares.
+type Shares interface {
+	// Apply puts shares in force. A limit that is not among them runs on its safe share.
+	Apply(limits []*wire.LimitShare)
+	// Safe puts every limit on its safe share.
+	Safe()
+}
+
+// Identity is the pod's.
+type Identity struct {
+	Namespace, PodName, PodUID string
+}
+
+// Options are what a client works with.
+type Options struct {
+	// URL is the coordinator's: https://host:port. Its host is also the name the certificate must have,
+	// whichever replica is dialled.
+	URL string
+	// TokenFile holds the bearer token; it is replaced while the gateway runs.
+	TokenFile string
+	// CA returns PEM certificates that the coordinator's may be signed by, as known now.
+	CA       func() []byte
+	Identity Identity
+	// Version and Contract are the gateway's.
+	Version     string
+	Contract    string
+	PlanVersion int32
+
+	Source Source
+	Plans  Plans
+	Shares Shares
+	Log    *slog.Logger
+
+	// Dial reaches the coordinator, nil the usual way.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Times, each with its reason.
+const (
+	// jitter spreads the reports of gateways that started together.
+	jitter = 0.1
+	// promptGap bounds how often an acknowledgement hastens the next report.
+	promptGap = 200 * time.Millisecond
+	// backoffBase and backoffCap bound the wait before the next stream: full jitter, so that the gateways of a
+	// coordinator that returns do not come at once.
+	backoffBase = 500 * time.Millisecond
+	backoffCap  = 15 * time.Second
+	backoffMin  = 20 * time.Millisecond
+	// healthy is how long a stream lasts that says the coordinator is well.
+	healthy = 5 * time.Second
+	// maxRedirects in a row, before it is taken for a loop.
+	maxRedirects = 3
+	// dialTimeout covers the connection and the handshake.
+	dialTimeout = 5 * time.Second
+	// drainTimeout is for the last report.
+	drainTimeout = time.Second
+	// maxTTL bounds what a share may ask for.
+	maxTTL = time.Minute
+)

@@ -1,0 +1,141 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// session is one stream.
+type session struct {
+	client *Client
+	stream *connect.BidiStreamForClient[wire.Up, wire.Down]
+	in     chan *wire.Down
+	began  time.Time
+	// done closes after err is set: the receiver has ended.
+	done chan struct{}
+	err  error
+	// cancel ends the stream at once, also a send that waits.
+	cancel context.CancelFunc
+	silent atomic.Bool
+}
+
+var (
+	errSend   = errors.New("the stream ended")
+	errSilent = errors.New("the coordinator says nothing")
+)
+
+// newHTTPClient follows no redirects: where the leader is, a message says.
+func newHTTPClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// receive passes messages on until the stream ends.
+func (s *session) receive(ctx context.Context) {
+	defer close(s.done)
+	for {
+		down, err := s.stream.Receive()
+		if err != nil {
+			s.err = err
+			return
+		}
+		select {
+		case s.in <- down:
+		case <-ctx.Done():
+			s.err = ctx.Err()
+			return
+		}
+	}
+}
+
+// run sends and acts until the stream or ctx ends.
+func (s *session) run(ctx context.Context) outcome {
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainTimeout, s.cancel) })()
+	silence := time.AfterFunc(wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
+	defer silence.Stop()
+	if err := s.stream.Send(s.client.hello()); err != nil {
+		return s.over(errSend)
+	}
+	report := time.NewTimer(interval())
+	defer report.Stop()
+	var reported time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			s.drain()
+			return outcome{err: ctx.Err()}
+		case <-s.done:
+			return s.over(s.err)
+		case down := <-s.in:
+			silence.Reset(wire.ShareTTL)
+			s.client.connected.Store(down.GetLeader() == nil)
+			if leader := down.GetLeader(); leader != nil {
+				end := s.over(nil)
+				end.leader = leader.GetAddress()
+				return end
+			}
+			if s.act(down) {
+				report.Reset(max(promptGap-time.Since(reported), 0))
+			}
+		case <-report.C:
+			reported = time.Now()
+			s.client.lease.check(reported)
+			if err := s.stream.Send(s.client.report(reported, false)); err != nil {
+				return s.over(errSend)
+			}
+			report.Reset(interval())
+		}
+	}
+}
+
+func (s *session) over(err error) outcome {
+	if s.silent.Load() {
+		err = errSilent
+	}
+	return outcome{err: err, well: s.client.Connected() && time.Since(s.began) >= healthy}
+}
+
+// act takes a plan or share; true when the coordinator should hear of it soon.
+func (s *session) act(down *wire.Down) bool {
+	switch {
+	case down.GetPlan() != nil:
+		s.client.offer(down.GetPlan())
+		return true
+	case down.GetShare() != nil:
+		return s.client.lease.take(down.GetShare(), time.Now())
+	}
+	return false
+}
+
+// drain sends the last report: what was spent is final, and the share is free for others. The end of ctx
+// has started the timer that bounds it.
+func (s *session) drain() {
+	if s.stream.Send(s.client.report(time.Now(), true)) != nil || s.stream.CloseRequest() != nil {
+		return
+	}
+	for {
+		select {
+		case <-s.in:
+		case <-s.done:
+			return
+		}
+	}
+}
+
+// cut bounds a message, in whole characters.
+func cut(message string) string {
+	return strings.ToValidUTF8(message[:min(len(message), maxPlanError)], "")
+}
