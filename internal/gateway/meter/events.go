@@ -42,7 +42,9 @@ func (m *eventMeter) Close() []byte {
 
 // Event implements sse.Handler.
 func (m *eventMeter) Event(e sse.Event) {
-	if m.read(&m.tally, e.Name, e.Data) && m.strip != nil {
+	usageChunk := m.read(&m.tally, e.Name, e.Data)
+	// The same test as while it was unfinished, or it would depend on the cut whether it goes.
+	if usageChunk && m.strip != nil && !e.Foreign && mayBeUsageChunk(e.Data) {
 		m.strip.cut(e.Start, e.End)
 	}
 }

@@ -22,7 +22,7 @@ func (s *Splitter) Pending() (p Pending, ok bool) {
 	if !s.open && !inLine {
 		return Pending{}, false
 	}
-	p = Pending{Start: s.start, Data: s.data, Foreign: s.large || s.mode != whole || len(s.name) > 0}
+	p = Pending{Start: s.start, Data: s.data, Foreign: s.large || s.mode != whole || s.foreign}
 	if !s.open {
 		p.Start = s.lineStart
 	}

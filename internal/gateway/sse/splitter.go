@@ -20,6 +20,8 @@ type Event struct {
 	Name, Data []byte
 	// Start and End are offsets in the stream: of the first line that is no comment, and behind the blank line.
 	Start, End int64
+	// Foreign: it has fields other than data.
+	Foreign bool
 }
 
 // Handler is told of events.
@@ -50,6 +52,7 @@ type Splitter struct {
 	owned   []byte // the buffer behind data, unless data lies in what is being written
 	hasData bool
 	large   bool
+	foreign bool
 }
 
 type lineMode uint8
@@ -155,6 +158,7 @@ func (s *Splitter) overflow(h Handler) {
 	if !isData {
 		if s.mode = skip; line[0] != ':' {
 			s.openBlock()
+			s.foreign = true
 		}
 		return
 	}
@@ -230,10 +234,11 @@ func (s *Splitter) field(line []byte, end int64, h Handler) {
 	s.openBlock()
 	name, value, _ := bytes.Cut(line, []byte{':'})
 	value = bytes.TrimPrefix(value, []byte{' '})
-	switch string(name) {
-	case "data":
+	if string(name) == "data" {
 		s.addData(value, h)
-	case "event":
+		return
+	}
+	if s.foreign = true; string(name) == "event" {
 		s.name = append(s.name[:0], value[:min(len(value), maxName)]...)
 	}
 }
@@ -267,7 +272,7 @@ func (s *Splitter) own() {
 }
 
 func (s *Splitter) dispatch(end int64, h Handler) {
-	e := Event{Name: s.name, Start: s.start, End: end}
+	e := Event{Name: s.name, Start: s.start, End: end, Foreign: s.foreign}
 	switch {
 	case s.large:
 		h.LargeEnd(e)
@@ -275,6 +280,6 @@ func (s *Splitter) dispatch(end int64, h Handler) {
 		e.Data = s.data
 		h.Event(e)
 	}
-	s.open, s.hasData, s.large = false, false, false
+	s.open, s.hasData, s.large, s.foreign = false, false, false, false
 	s.data, s.owned, s.name = nil, reuse(s.owned), s.name[:0]
 }
