@@ -23,8 +23,8 @@ const (
 // quantityFields are the fields of type Quantity, whose decoder would name no path.
 var quantityFields = []string{"amount", "burst", "largestCall", "minInputTokens"}
 
-// checkRaw holds what the Go types cannot tell afterwards: null and empty strings, which look absent there
-// and which the API server refuses, and the text of quantities.
+// checkRaw holds what the Go types cannot tell afterwards: empty strings, which look absent there and which
+// the API server refuses, and the text of quantities. Null is absent to both.
 func checkRaw(asJSON []byte) error {
 	var object struct {
 		Spec any `json:"spec"`
@@ -44,8 +44,10 @@ func rawValue(path *field.Path, name string, value any, depth int) error {
 		return field.Invalid(path, name, "is nested too deeply")
 	}
 	switch v := value.(type) {
-	case nil:
-		return field.Invalid(path, nil, "must not be empty: leave it out")
+	case bool:
+		if slices.Contains(quantityFields, name) {
+			return field.Invalid(path, v, "must be a whole number such as 400k")
+		}
 	case string:
 		return rawString(path, name, v)
 	case float64:
