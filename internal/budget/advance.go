@@ -15,7 +15,7 @@ func (s *Scheduler) Advance(now time.Time, decided []*Call) []*Call {
 		s.rouse(q)
 		s.expire(q)
 		if q.n > 0 && q.stale && s.clock >= q.revalueAt() {
-			s.prune(q)
+			s.review(q)
 		}
 		if q.n == 0 {
 			i--

@@ -47,9 +47,9 @@ type account struct {
 	// hold is H, what the lane keeps while idle.
 	hold float64
 	// committed is the cost of the lane's committed heads.
-	committed float64
+	committed tally
 	// queued is the cost of all the lane's waiting calls, heads included.
-	queued float64
+	queued tally
 	// served accumulates what the lane took from its queue; it keeps stored predictions valid.
 	served float64
 	// inUse counts what the lane holds of a Slots bucket.
@@ -77,8 +77,23 @@ func (u *usage) add(amount float64, clock int64) {
 	u.perSecond, u.at = u.rate(clock)+amount/useTime, clock
 }
 
+// tally is a sum that is exactly zero when nothing is in it, whatever rounding left.
+type tally struct {
+	sum float64
+	n   int
+}
+
+func (t *tally) add(x float64) { t.sum, t.n = t.sum+x, t.n+1 }
+
+func (t *tally) remove(x float64) {
+	t.sum, t.n = max(0, t.sum-x), t.n-1
+	if t.n == 0 {
+		t.sum = 0
+	}
+}
+
 // ceiling is E: as far as the credit grows.
-func (a *account) ceiling() float64 { return max(a.hold, a.committed) }
+func (a *account) ceiling() float64 { return max(a.hold, a.committed.sum) }
 
 func (a *account) positive() float64 { return max(a.credit, 0) }
 

@@ -174,7 +174,7 @@ func (s *Scheduler) suspend() []*Call {
 	}
 	for _, b := range s.slots {
 		for i := range b.lanes() {
-			b.accounts[i].queued, b.accounts[i].committed = 0, 0
+			b.accounts[i].queued, b.accounts[i].committed = tally{}, tally{}
 		}
 	}
 	s.active = nil
@@ -206,13 +206,14 @@ func (s *Scheduler) resume(waiting []*Call) {
 		n := s.newNode(c, q)
 		n.startBy, n.wake = s.startBy(c), s.wake(c)
 		n.latest = c.latest(n.startBy)
-		s.value(n, (*bucket).accepting)
+		s.look(q, accepting)
+		s.value(n)
 		c.node = n
 		s.join(q, n)
 	}
 	for i := 0; i < len(s.active); i++ {
 		q := s.active[i]
-		s.prune(q)
+		s.review(q)
 		if q.n == 0 {
 			i--
 		}

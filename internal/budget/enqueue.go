@@ -17,15 +17,17 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 	n.startBy, n.wake = s.startBy(c), s.wake(c)
 	n.latest = c.latest(n.startBy)
 	s.room(len(q.buckets))
+	s.look(q, accepting)
 	wait, b, ok := s.seat(n, again)
-	if !ok && s.revalue(l) {
+	if !ok && s.refresh(l) {
+		s.look(q, accepting)
 		wait, b, ok = s.seat(n, again)
 	}
 	if !ok {
 		s.recycle(n)
 		return s.refuse(c, late(b), b, wait)
 	}
-	s.value(n, (*bucket).accepting)
+	s.value(n)
 	c.node = n
 	s.join(q, n)
 	s.stir(c)
@@ -78,15 +80,14 @@ func (n *node) intime(clock int64, wait float64) bool {
 
 // alone is when a call that may not wait would fit behind those that do.
 func (s *Scheduler) alone(c *Call) (float64, *bucket) {
-	i := c.home().index
 	wait := 0.0
 	var binding *bucket
-	for _, h := range c.holds {
+	for k := range c.holds {
+		h := &c.holds[k]
 		if h.bucket.Kind == Slots {
 			continue
 		}
-		need := h.bucket.accounts[i].queued + h.amount
-		if t := h.bucket.supplyAfter(i, need, h.amount); t > wait || binding == nil {
+		if t := s.timeToFit(c, h, h.bucket.accounts[c.lane.index].queued.sum); t > wait || binding == nil {
 			wait, binding = t, h.bucket
 		}
 	}

@@ -82,12 +82,14 @@ func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
 	i := c.lane.index
 	a := &b.accounts[i]
 	aside := s.aside(c, b)
+	v := &s.single
+	b.look(v, i, keeping)
+	v.claims = append(v.claims, claim{from: min(a.positive(), aside), slope: v.own, most: aside})
 	ready := math.Inf(1)
 	if h.amount+aside <= a.ceiling()+b.eps {
-		ready = max(after(h.amount+aside-a.credit, a.share*b.Rate, b.eps), after(h.amount-b.level, b.Rate, b.eps))
+		ready = v.ownAfter(h.amount+aside, h.amount)
 	}
-	v := view{lane: i, of: (*bucket).keeping, aside: claim{min(a.positive(), aside), a.share * b.Rate, aside, 0}}
-	if free := b.freeAfter(&v, h.amount); free <= after(b.Capacity-b.level, b.Rate, b.eps) {
+	if free := v.freeAfter(h.amount); free <= after(b.Capacity-b.level, b.Rate, b.eps) {
 		ready = min(ready, free)
 	}
 	return ready

@@ -148,7 +148,7 @@ func TestWhatIsAcceptedIsServedAndTheRestDeclinedAtOnce(t *testing.T) {
 			deadline := time.Duration(rapid.Float64Range(0, 60).Draw(t, "deadline") * 1e9)
 			c := &simCall{Call: Call{Costs: []Cost{{Bucket: m.id("b"), Amount: amount}}, Deadline: origin.Add(at + deadline)}}
 			m.runTo(at)
-			ahead := m.s.slots[0].accounts[0].queued
+			ahead := m.s.slots[0].accounts[0].queued.sum
 			level := m.level("b")
 			v := m.submit(at, c)
 			if v.State == Refused && ahead == 0 && level+rate*deadline.Seconds() >= amount*(1+1e-9) {

@@ -90,6 +90,11 @@ func (q *queue) candidate(clock int64) *node {
 	return q.root.leftmost()
 }
 
+// awake says whether some call of the queue may go by now.
+func (q *queue) awake(clock int64) bool {
+	return q.candidate(clock) != nil || len(q.sleepers) > 0 && q.sleepers[0].wake <= clock
+}
+
 // join adds a node that has been valued.
 func (s *Scheduler) join(q *queue, n *node) {
 	c := n.call
@@ -100,7 +105,7 @@ func (s *Scheduler) join(q *queue, n *node) {
 	q.lane.depth++
 	q.lane.bytes += c.Bytes
 	for k, b := range q.buckets {
-		b.accounts[q.lane.index].queued += c.holds[k].amount
+		b.accounts[q.lane.index].queued.add(c.holds[k].amount)
 	}
 	switch {
 	case n.wake > s.clock && q.head != nil:
@@ -128,7 +133,7 @@ func (s *Scheduler) leave(c *Call) {
 		q.head = nil
 		q.lane.heads--
 		for k, b := range q.buckets {
-			b.accounts[i].committed = settled(b.accounts[i].committed-c.holds[k].amount, q.lane.heads)
+			b.accounts[i].committed.remove(c.holds[k].amount)
 		}
 	case ordered:
 		q.root = q.root.remove(n)
@@ -139,7 +144,7 @@ func (s *Scheduler) leave(c *Call) {
 	q.lane.depth--
 	q.lane.bytes -= c.Bytes
 	for k, b := range q.buckets {
-		b.accounts[i].queued = settled(b.accounts[i].queued-c.holds[k].amount, q.lane.depth)
+		b.accounts[i].queued.remove(c.holds[k].amount)
 	}
 	if q.n == 0 {
 		s.deactivate(q)
@@ -150,14 +155,6 @@ func (s *Scheduler) leave(c *Call) {
 	}
 	c.node = nil
 	s.recycle(n)
-}
-
-// settled ends what rounding leaves of a sum that is known to be empty.
-func settled(sum float64, count int) float64 {
-	if count == 0 || sum < 0 {
-		return 0
-	}
-	return sum
 }
 
 func (s *Scheduler) deactivate(q *queue) {
@@ -194,7 +191,7 @@ func (s *Scheduler) commit(q *queue, n *node) {
 	for k, b := range q.buckets {
 		// Up to now the credit grew only to the old ceiling.
 		s.refill(b)
-		b.accounts[q.lane.index].committed += n.call.holds[k].amount
+		b.accounts[q.lane.index].committed.add(n.call.holds[k].amount)
 	}
 }
 

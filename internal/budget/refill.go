@@ -30,7 +30,7 @@ func (s *Scheduler) refill(b *bucket) {
 	owing := false
 	for i := range b.accounts {
 		a := &b.accounts[i]
-		a.credit = min(max(a.hold, a.committed), a.credit+a.share*gain)
+		a.credit = min(max(a.hold, a.committed.sum), a.credit+a.share*gain)
 		owing = owing || a.credit < 0
 	}
 	if owing {

@@ -9,7 +9,7 @@ package budget
 // the queue the more rarely.
 const (
 	revalueEvery   = int64(20e6)
-	revaluePerCall = int64(20e3)
+	revaluePerCall = int64(50e3)
 )
 
 // stir marks the other lanes' queues that need one of the call's buckets.
@@ -40,51 +40,62 @@ func (q *queue) revalueAt() int64 {
 	return q.valuedAt + revalueEvery + revaluePerCall*int64(q.n)
 }
 
-// revalue brings the stored predictions of a lane up to date where it is time to; it reports whether it did.
-func (s *Scheduler) revalue(l *lane) bool {
+// refresh brings the stored predictions of a lane up to date where it is time to; it reports whether it did.
+func (s *Scheduler) refresh(l *lane) bool {
 	done := false
 	for _, q := range l.queues {
 		if q.n > 0 && s.clock >= q.revalueAt() {
-			s.revalueNow(q, (*bucket).accepting)
+			s.revalue(q, accepting)
 			done = true
 		}
 	}
 	return done
 }
 
-func (s *Scheduler) revalueNow(q *queue, of func(*bucket, int, int64) claim) {
+func (s *Scheduler) revalue(q *queue, as stance) {
 	q.valuedAt, q.stale = s.clock, false
-	for _, b := range q.buckets {
-		s.refill(b)
-	}
-	q.root.each(func(n *node) { s.value(n, of) })
-	q.root.rebuild()
+	s.look(q, as)
+	s.revalueTree(q.root)
 }
 
-// prune values a queue again and refuses every call that can no longer start in time, first to last, so that
-// each refusal helps the calls after it. It gives up late: other lanes' calls that may come are left out, though
-// they count where a call is accepted.
-func (s *Scheduler) prune(q *queue) {
-	s.revalueNow(q, (*bucket).pruning)
-	for q.head != nil && !s.collects(q.head) {
+func (s *Scheduler) revalueTree(n *node) {
+	if n != nil {
+		s.revalueTree(n.left)
+		s.revalueTree(n.right)
+		s.value(n)
+		n.pull()
+	}
+}
+
+// review values a queue again and refuses every call that can no longer start in time, first to last, so that
+// each refusal helps the calls after it. It gives up late: where calls of other lanes that may yet come make the
+// difference, an accepted call stays.
+func (s *Scheduler) review(q *queue) {
+	s.revalue(q, accepting)
+	if s.headInTime(q) && q.doomed(q.root) == nil {
+		return
+	}
+	s.revalue(q, pruning)
+	for !s.headInTime(q) {
 		s.drop(q.head, ReasonDeadline, nil)
+		s.look(q, pruning)
 	}
 	for n := q.doomed(q.root); n != nil; n = q.doomed(q.root) {
 		s.drop(n, ReasonDeadline, nil)
 	}
-	if q.n > 0 {
-		s.revalueNow(q, (*bucket).accepting)
-	}
+	s.revalue(q, accepting)
 }
 
-// collects says whether the head itself still starts in time.
-func (s *Scheduler) collects(n *node) bool {
-	q := n.queue
-	v := view{lane: q.lane.index, of: (*bucket).pruning}
+// headInTime says whether the head, if there is one, still starts in time by the views.
+func (s *Scheduler) headInTime(q *queue) bool {
+	n := q.head
+	if n == nil {
+		return true
+	}
 	t := seconds(max(0, n.startBy-s.clock))
 	for k, b := range q.buckets {
 		c := n.call.holds[k].amount
-		if b.Kind != Slots && b.supply(&v, t, c)+b.eps < c {
+		if b.Kind != Slots && s.views[k].supply(t, c)+b.eps < c {
 			return false
 		}
 	}
@@ -126,7 +137,7 @@ func (s *Scheduler) drop(n *node, reason Reason, b *bucket) {
 	}
 	wait := 0.0
 	if b != nil {
-		wait = s.timeToFit(c, b)
+		wait = s.timeToFit(c, c.holding(b), s.aside(c, b))
 	}
 	s.leave(c)
 	s.refuse(c, reason, b, wait)
@@ -135,13 +146,14 @@ func (s *Scheduler) drop(n *node, reason Reason, b *bucket) {
 
 // worst is the bucket that keeps a waiting call longest.
 func (s *Scheduler) worst(n *node) *bucket {
+	c := n.call
 	wait := -1.0
 	var worst *bucket
-	for _, h := range n.call.holds {
-		s.refill(h.bucket)
-		t := s.timeToFit(n.call, h.bucket)
-		if h.bucket.Kind == Slots {
-			t = 0
+	for k := range c.holds {
+		h := &c.holds[k]
+		t := 0.0
+		if h.bucket.Kind != Slots {
+			t = s.timeToFit(c, h, s.aside(c, h.bucket))
 		}
 		if t > wait {
 			wait, worst = t, h.bucket

@@ -29,6 +29,8 @@ type Scheduler struct {
 	done []*Call
 	// before and after are room for measure.
 	before, after []float64
+	views         []view
+	single        view
 }
 
 // New makes a scheduler. Buckets start full unless they say otherwise, credits at zero.
@@ -81,7 +83,7 @@ func (s *Scheduler) enter(c *Call, again bool) Verdict {
 		return s.refuse(c, reason, b, 0)
 	}
 	if b := s.capped(c); b != nil {
-		return s.refuse(c, ReasonCapReached, b, s.timeToFit(c, b))
+		return s.refuse(c, ReasonCapReached, b, s.timeToFit(c, c.holding(b), s.aside(c, b)))
 	}
 	if s.passes(c) {
 		s.take(c)
@@ -98,7 +100,7 @@ func (s *Scheduler) passes(c *Call) bool {
 		return false
 	}
 	for _, q := range c.home().queues {
-		if q.n > 0 && q.serves(c) && (q.candidate(s.clock) != nil || q.sleepers[0].wake <= s.clock) {
+		if q.n > 0 && q.serves(c) && q.awake(s.clock) {
 			return false
 		}
 	}

@@ -180,12 +180,3 @@ func (n *node) each(visit func(*node)) {
 		n.right.each(visit)
 	}
 }
-
-// rebuild recomputes every summary.
-func (n *node) rebuild() {
-	if n != nil {
-		n.left.rebuild()
-		n.right.rebuild()
-		n.pull()
-	}
-}

@@ -1,0 +1,249 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// world drives a scheduler through random operations beside a plain model of its levels.
+type world struct {
+	*sim
+	y    system
+	rt   *rapid.T
+	live []*simCall
+	wait []*simCall
+	// levels is the model: one number a bucket, refilled, charged and refunded.
+	levels []float64
+	at     time.Duration
+	// modelled is whether levels is kept; edits and outside facts end it.
+	modelled bool
+}
+
+func newWorld(t *rapid.T) *world {
+	w := &world{y: drawSystem(t, true), rt: t, modelled: true}
+	w.sim = newRapidSim(t, w.y.cfg)
+	w.onAdmit = func(c *simCall) {
+		w.refill()
+		w.live = append(w.live, c)
+		for _, h := range c.holds {
+			w.levels[h.bucket.id] -= h.amount
+		}
+	}
+	w.onEvent = func() { w.checkSound(true) }
+	for _, spec := range w.y.cfg.Buckets {
+		level := spec.Capacity
+		if spec.StartEmpty && spec.Kind == Continuous {
+			level = 0
+		}
+		w.levels = append(w.levels, level)
+	}
+	return w
+}
+
+// refill moves the model to the latest time seen.
+func (w *world) refill() {
+	if dt := w.since() - w.at; dt > 0 {
+		w.at = w.since()
+		for b, spec := range w.y.cfg.Buckets {
+			if spec.Kind == Continuous {
+				w.levels[b] = min(spec.Capacity, w.levels[b]+spec.Rate*dt.Seconds())
+			}
+		}
+	}
+}
+
+func (w *world) pick(from *[]*simCall) *simCall {
+	if len(*from) == 0 {
+		return nil
+	}
+	i := rapid.IntRange(0, len(*from)-1).Draw(w.rt, "which")
+	c := (*from)[i]
+	(*from)[i] = (*from)[len(*from)-1]
+	*from = (*from)[:len(*from)-1]
+	return c
+}
+
+func (w *world) submitOne() {
+	lane := rapid.IntRange(0, len(w.y.cfg.Lanes)-1).Draw(w.rt, "lane")
+	c := w.y.drawCall(w.rt, w.sim, lane)
+	if rapid.Bool().Draw(w.rt, "subset") && len(c.Costs) > 1 {
+		// Another queue of the same lane.
+		c.Costs = c.Costs[:len(c.Costs)-1]
+	}
+	if rapid.Bool().Draw(w.rt, "deadline") {
+		c.Deadline = w.now.Add(time.Duration(rapid.Float64Range(0, 30).Draw(w.rt, "seconds") * 1e9))
+	}
+	if v := w.submit(w.since(), c); v.State == Queued {
+		w.wait = append(w.wait, c)
+	}
+}
+
+func (w *world) settleOne() {
+	c := w.pick(&w.live)
+	if c == nil {
+		return
+	}
+	w.refill()
+	var actual []Cost
+	for _, h := range c.holds {
+		b := h.bucket
+		amount := h.amount * rapid.SampledFrom([]float64{0, 0.5, 1, 1, 1.1}).Draw(w.rt, "actual")
+		if b.Kind == Slots {
+			w.levels[b.id] += h.amount
+			continue
+		}
+		actual = append(actual, Cost{Bucket: b.id, Amount: amount})
+		w.levels[b.id] = min(b.Capacity, w.levels[b.id]+h.amount-amount)
+	}
+	if !w.s.Settle(&c.Call, actual, w.now) {
+		w.t.Fatalf("settle did not act")
+	}
+	if w.s.Settle(&c.Call, actual, w.now) {
+		w.t.Fatalf("settle acted twice")
+	}
+	if rapid.IntRange(0, 2).Draw(w.rt, "again") == 0 {
+		w.retry(c)
+	}
+}
+
+func (w *world) retry(c *simCall) {
+	after := time.Duration(rapid.Float64Range(0, 5).Draw(w.rt, "after") * 1e9)
+	switch v := w.s.Retry(&c.Call, w.now.Add(after), w.now); v.State {
+	case Queued:
+		w.wait = append(w.wait, c)
+	case Admitted:
+		w.admitted(c)
+	}
+}
+
+func (w *world) chargeOne() {
+	if len(w.live) == 0 {
+		return
+	}
+	w.refill()
+	c := w.live[rapid.IntRange(0, len(w.live)-1).Draw(w.rt, "which")]
+	h := c.holds[0]
+	more := h.amount * 0.1
+	if h.bucket.Kind == Continuous {
+		w.levels[h.bucket.id] -= more
+	}
+	w.s.Charge(&c.Call, []Cost{{Bucket: h.bucket.id, Amount: more}}, w.now)
+}
+
+func (w *world) check() {
+	w.onEvent()
+	w.refill()
+	kept := w.wait[:0]
+	for _, c := range w.wait {
+		if c.Verdict().State == Queued {
+			kept = append(kept, c)
+		}
+	}
+	w.wait = kept
+	depth := 0
+	for _, l := range w.s.lanes {
+		depth += l.depth
+	}
+	if depth != len(w.wait) {
+		w.t.Fatalf("%d calls wait, lanes count %d", len(w.wait), depth)
+	}
+	for id, b := range w.s.slots {
+		reserved := 0.0
+		for _, c := range w.live {
+			if h := c.holding(b); h != nil {
+				reserved += h.amount
+			}
+		}
+		tol := 1e-6 * (1 + b.Capacity)
+		if !near(b.reserved, reserved, tol) {
+			w.t.Fatalf("%s: reserved %v, live calls hold %v", b.Name, b.reserved, reserved)
+		}
+		if w.modelled && !near(b.level, w.levels[id], tol) {
+			w.t.Fatalf("%v: %s: level %v, model %v", w.since(), b.Name, b.level, w.levels[id])
+		}
+	}
+}
+
+// step does one random operation and lets what follows from it happen.
+func (w *world) step(ops string) {
+	switch op := ops[rapid.IntRange(0, len(ops)-1).Draw(w.rt, "op")]; op {
+	case 'u':
+		w.submitOne()
+	case 's':
+		w.settleOne()
+	case 'c':
+		if c := w.pick(&w.wait); c != nil {
+			w.s.Cancel(&c.Call, w.now)
+		}
+	case 'm':
+		w.chargeOne()
+	case 't':
+		w.runTo(w.since() + w.y.drawGap(w.rt))
+	case 'b':
+		w.s.Advance(w.now.Add(-time.Hour), nil)
+		w.s.Submit(&Call{Costs: []Cost{{Bucket: 0, Amount: math.NaN()}}, Deadline: w.now.Add(-time.Hour)}, w.now.Add(-time.Hour))
+	case 'l':
+		w.modelled = false
+		b := w.y.cfg.Buckets[rapid.IntRange(0, len(w.y.cfg.Buckets)-1).Draw(w.rt, "bucket")]
+		w.s.Lower(w.id(b.Name), b.Capacity*rapid.Float64Range(-0.5, 1).Draw(w.rt, "level"), w.now)
+	}
+	w.runTo(w.since())
+	w.advance()
+	w.checkConserving()
+	w.check()
+}
+
+// drain ends everything and checks that nothing is left behind.
+func (w *world) drain() {
+	for range 10_000 {
+		for _, c := range w.live {
+			w.s.Settle(&c.Call, nil, w.now)
+		}
+		w.live = w.live[:0]
+		if len(w.wait) == 0 {
+			break
+		}
+		w.modelled = false
+		w.runTo(w.since() + 10*time.Second)
+		w.check()
+	}
+	for _, b := range w.s.slots {
+		for i, a := range b.accounts {
+			if a.queued != (tally{}) || a.committed != (tally{}) || a.inUse != 0 {
+				w.t.Fatalf("%s: lane %d keeps %+v", b.Name, i, a)
+			}
+		}
+		if b.refs != 0 || b.reserved > 1e-6*b.Capacity {
+			w.t.Fatalf("%s: %d references and %v reserved are left", b.Name, b.refs, b.reserved)
+		}
+	}
+	if len(w.s.active) != 0 {
+		w.t.Fatalf("%d queues are still active", len(w.s.active))
+	}
+}
+
+func TestReserveAndSettleConserve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.step("uuuusscmttb")
+		}
+		w.drain()
+	})
+}
+
+func TestOutsideFactsKeepTheInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.step("uuuusscmttbl")
+		}
+		w.drain()
+	})
+}

@@ -1,0 +1,158 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "math"
+
+// claim is what a lane takes or keeps of a bucket by t seconds from now: min(from + slope·t, most + tail·t), where
+// the tail is not steeper than the slope.
+type claim struct {
+	from, slope, most, tail float64
+}
+
+func (c *claim) at(t float64) float64 { return min(c.from+c.slope*t, c.most+c.tail*t) }
+
+// slopeBefore is the slope just before t.
+func (c *claim) slopeBefore(t float64) float64 {
+	if c.from+c.slope*t > c.most+c.tail*t {
+		return c.tail
+	}
+	return c.slope
+}
+
+// stance is what a lane assumes of the others.
+type stance uint8
+
+const (
+	// keeping: the others keep their credit as it grows. This is the borrow rule.
+	keeping stance = iota
+	// pruning: a lane with waiting calls may take everything until they are gone and its hold is full again, an
+	// idle one only fills its hold; no further calls come. An accepted call that is late even so is given up.
+	pruning
+	// accepting: as pruning, and from then on each lane takes what it has taken lately, so that only a lane that
+	// has long been idle leaves its rate to the others. Whether a call is accepted is decided so.
+	accepting
+)
+
+func (b *bucket) claim(j int, as stance) claim {
+	a := &b.accounts[j]
+	c := claim{from: a.positive(), slope: a.share * b.Rate}
+	if as == keeping {
+		c.most = max(a.ceiling(), c.from)
+		return c
+	}
+	c.most = max(a.queued.sum+a.hold, c.from)
+	if a.queued.n > 0 {
+		c.slope = b.Rate
+	}
+	if as == accepting {
+		c.tail = min(a.use.rate(b.at), b.Rate)
+		c.slope = max(c.slope, c.tail)
+	}
+	return c
+}
+
+// view is a bucket as one lane sees it. It stays valid until the bucket changes, and is reused.
+type view struct {
+	level, rate, eps float64
+	// credit and own are the lane's e and r·R.
+	credit, own float64
+	// room is the capacity less what the others keep while idle: a larger call cannot borrow.
+	room   float64
+	served float64
+	claims []claim
+}
+
+// look fills v with a bucket that is up to date.
+func (b *bucket) look(v *view, i int, as stance) {
+	a := &b.accounts[i]
+	v.level, v.rate, v.eps = b.level, b.Rate, b.eps
+	v.credit, v.own, v.served = a.credit, a.share*b.Rate, a.served
+	v.room = b.Capacity + b.eps
+	v.claims = v.claims[:0]
+	for j := range b.accounts {
+		if j != i {
+			v.room -= b.accounts[j].hold
+			v.claims = append(v.claims, b.claim(j, as))
+		}
+	}
+}
+
+// free is what the claims leave after t seconds, and the slope just before t.
+func (v *view) free(t float64) (left, slope float64) {
+	left, slope = v.level+v.rate*t, v.rate
+	for j := range v.claims {
+		left -= v.claims[j].at(t)
+		slope -= v.claims[j].slopeBefore(t)
+	}
+	return left, slope
+}
+
+// freeAfter is the time from which on at least need is left free. What is left is convex in time (claims flatten,
+// none steepens), so Newton's method from the right meets it exactly, in at most one step for each claim.
+func (v *view) freeAfter(need float64) float64 {
+	t, slope := need-v.level, v.rate
+	for j := range v.claims {
+		t, slope = t+v.claims[j].most, slope-v.claims[j].tail
+	}
+	if slope <= v.rate*1e-9 {
+		if left, _ := v.free(0); v.rate == 0 && left+v.eps >= need {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	t /= slope
+	for range len(v.claims) + 2 {
+		if t <= 0 {
+			return 0
+		}
+		left, slope := v.free(t)
+		if slope <= v.rate*1e-9 {
+			// To the left of here it only rises: need is left at every time before.
+			return 0
+		}
+		step := (left - need) / slope
+		t -= step
+		if step <= t*1e-12 {
+			break
+		}
+	}
+	return max(t, 0)
+}
+
+// ownAfter is the time after which the lane's own rate has brought need of credit, and the bucket the level.
+func (v *view) ownAfter(credit, level float64) float64 {
+	return max(after(credit-v.credit, v.own, v.eps), after(level-v.level, v.rate, v.eps))
+}
+
+// after is how long a rate takes to bring an amount.
+func after(amount, rate, eps float64) float64 {
+	switch {
+	case amount <= eps:
+		return 0
+	case rate <= 0:
+		return math.Inf(1)
+	}
+	return amount / rate
+}
+
+// supply is how much the lane can count on having taken within t seconds, for calls of which the last one costs c:
+// its own rate is sure, and what others leave counts too unless c has no room beside what they keep.
+func (v *view) supply(t, c float64) float64 {
+	own := min(v.credit+v.own*t, v.level+v.rate*t)
+	if c > v.room {
+		return own
+	}
+	left, _ := v.free(t)
+	return max(own, left)
+}
+
+// supplyAfter is the time after which supply has reached need.
+func (v *view) supplyAfter(need, c float64) float64 {
+	own := v.ownAfter(need, need)
+	if own == 0 || c > v.room {
+		return own
+	}
+	return min(own, v.freeAfter(need))
+}
