@@ -108,7 +108,7 @@ func (c *call) end() {
 		if c.outcome == "" {
 			c.outcome = outcomeFailed
 		}
-		c.lane.Ended(c.outcome)
+		c.lane.End(c.outcome, c.reason)
 	}
 	c.log()
 }
@@ -148,6 +148,8 @@ func (c *call) read() bool {
 // unreadable answers a call whose body could not be taken in.
 func (c *call) unreadable(err error) {
 	if errors.Is(err, spool.ErrOverBudget) && c.r.Context().Err() == nil {
+		c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
+		c.lane.Refused(reasonNoMemory)
 		c.outcome = outcomeRefused
 		c.refuse(dialect.Refusal{
 			Status: http.StatusServiceUnavailable, Reason: reasonNoMemory, RetryAfter: time.Second,

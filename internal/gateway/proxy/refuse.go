@@ -20,9 +20,9 @@ import (
 // Headers of our own on answers.
 const (
 	// HeaderReason says why a call was not made or not made again.
-	HeaderReason = "Headgate-Reason"
+	HeaderReason = "X-Headgate-Reason"
 	// HeaderLimit names the limit that refused, PROVIDER/LIMIT.
-	HeaderLimit = "Headgate-Limit"
+	HeaderLimit = "X-Headgate-Limit"
 
 	headerShouldRetry = "X-Should-Retry"
 )
@@ -54,7 +54,12 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 
 // refuse answers in the provider's error shape.
 func (c *call) refuse(r dialect.Refusal) {
-	status, header, body := c.cfg.dialect.Refusal(r)
+	status := r.Status
+	if status == http.StatusBadGateway {
+		// The shape is that of any failure on the server's side.
+		r.Status = http.StatusServiceUnavailable
+	}
+	_, header, body := c.cfg.dialect.Refusal(r)
 	dst := c.w.Header()
 	for name, values := range header {
 		dst[http.CanonicalHeaderKey(name)] = values

@@ -39,18 +39,21 @@ type Lane struct {
 // LaneCounts are a lane's figures.
 type LaneCounts struct {
 	Offered, Sent, Cancelled, WouldHaveRefused, WouldHaveWaited uint64
-	// Outcomes counts ended calls: success, failed, client_cancelled, truncated.
-	Outcomes map[string]uint64
-	// Refused counts our own refusals by reason.
+	// Ended counts calls by how they ended.
+	Ended map[Ended]uint64
+	// Refused counts, by reason, what was refused or not sent again.
 	Refused     map[string]uint64
 	Waits       Waits
 	LargestCall float64
 }
 
+// Ended is a call's outcome, and its reason where it was ours.
+type Ended struct{ Outcome, Reason string }
+
 func newLane(name string) *Lane {
 	return &Lane{
 		Name:     name,
-		counts:   LaneCounts{Outcomes: map[string]uint64{}, Refused: map[string]uint64{}},
+		counts:   LaneCounts{Ended: map[Ended]uint64{}, Refused: map[string]uint64{}},
 		bySource: map[string]*Waits{},
 	}
 }
@@ -89,11 +92,15 @@ func (l *Lane) sourceLocked(source string) *Waits {
 	return w
 }
 
-// Ended counts a call's outcome.
-func (l *Lane) Ended(outcome string) {
+// End counts a call's outcome.
+func (l *Lane) End(outcome, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	count(l.counts.Outcomes, outcome)
+	e := Ended{outcome, reason}
+	if _, ok := l.counts.Ended[e]; !ok && len(l.counts.Ended) >= maxReasons {
+		e = Ended{Other, Other}
+	}
+	l.counts.Ended[e]++
 }
 
 // Refused counts a refusal of ours.
@@ -127,7 +134,7 @@ func (l *Lane) Counts() LaneCounts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.counts
-	c.Outcomes = maps.Clone(c.Outcomes)
+	c.Ended = maps.Clone(c.Ended)
 	c.Refused = maps.Clone(c.Refused)
 	return c
 }

@@ -1,0 +1,69 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/headgate-dev/headgate/internal/sidecar"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	probing := len(args) > 0 && args[0] == sidecar.SubcommandProbe
+	if probing {
+		args = args[1:]
+	}
+	var o options
+	fs := flag.NewFlagSet("gateway", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	o.addFlags(fs)
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	if o.version {
+		_, _ = fmt.Fprintln(stdout, "gateway", version)
+		return 0
+	}
+	if probing {
+		return report(probe(o.listen), stderr)
+	}
+	if err := o.validate(); err != nil {
+		return report(err, stderr)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	return report(serve(ctx, &o, newLog(stderr, o.logLevel)), stderr)
+}
+
+func report(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintln(stderr, "gateway:", err)
+	return 1
+}
+
+func newLog(w io.Writer, level string) *slog.Logger {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		l = slog.LevelInfo
+	}
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l}))
+}

@@ -1,0 +1,63 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/sidecar"
+)
+
+// options are the command's flags.
+type options struct {
+	plan, policy, credentials, state, labels string
+	token, coordinator, namespace            string
+	listen, admin, caFile                    string
+	logLevel                                 string
+	drain                                    time.Duration
+	spoolMiB                                 int64
+	version                                  bool
+}
+
+func (o *options) addFlags(fs *flag.FlagSet) {
+	fs.StringVar(&o.plan, sidecar.FlagPlan, "", "directory with the plan, as mounted from the ConfigMap")
+	fs.StringVar(&o.policy, sidecar.FlagPolicy, "", "serve this file of RateLimitPolicy objects, without a cluster")
+	fs.StringVar(&o.credentials, sidecar.FlagCredentials, "", "directory with provider keys, each with its .hosts file")
+	fs.StringVar(&o.state, sidecar.FlagState, "", "directory that keeps the last good plan")
+	fs.StringVar(&o.labels, sidecar.FlagLabels, "", "file with the pod's labels, as the downward API writes it")
+	fs.StringVar(&o.token, sidecar.FlagToken, "", "file with the token for the coordinator")
+	fs.StringVar(&o.coordinator, sidecar.FlagCoordinator, "", "URL of the coordinator")
+	fs.StringVar(&o.namespace, sidecar.FlagNamespace, os.Getenv(sidecar.EnvNamespace), "namespace of the policies")
+	fs.StringVar(&o.listen, sidecar.FlagListen, sidecar.DataAddress, "address calls are served on")
+	fs.StringVar(&o.admin, sidecar.FlagAdmin, sidecar.AdminAddress, "address of metrics and health; empty for none")
+	fs.StringVar(&o.caFile, sidecar.FlagCAFile, "", "file with further CA certificates for providers")
+	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error; debug logs every call")
+	fs.DurationVar(&o.drain, "drain", 25*time.Second, "the longest drain after the signal to end")
+	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is half of the memory limit")
+	fs.BoolVar(&o.version, "version", false, "print the version")
+}
+
+// validate refuses combinations that make no sense.
+func (o *options) validate() error {
+	switch {
+	case o.plan != "" && o.policy != "":
+		return errors.New("--plan and --policy exclude each other")
+	case o.plan == "" && o.policy == "":
+		return errors.New("one of --plan and --policy is required")
+	case o.policy != "" && o.coordinator != "":
+		return errors.New("--policy runs alone, without --coordinator")
+	case o.drain < 0:
+		return fmt.Errorf("--drain %s is negative", o.drain)
+	case o.spoolMiB < 0:
+		return fmt.Errorf("--spool-mib %d is negative", o.spoolMiB)
+	}
+	if o.namespace == "" {
+		o.namespace = "default"
+	}
+	return nil
+}

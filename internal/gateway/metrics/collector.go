@@ -1,0 +1,188 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/headgate-dev/headgate/internal/gateway/proxy"
+	"github.com/headgate-dev/headgate/internal/gateway/tally"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// Label names, the same for every metric.
+const (
+	labelNamespace = "namespace"
+	labelPolicy    = "policy"
+	labelProvider  = "provider"
+	labelLane      = "lane"
+	labelLimit     = "limit"
+	labelModel     = "model"
+	labelKind      = "kind"
+	labelClass     = "class"
+	labelOutcome   = "outcome"
+	labelReason    = "reason"
+	labelSource    = "source"
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	labels = append([]string{labelNamespace, labelPolicy, labelProvider}, labels...)
+	return prometheus.NewDesc("headgate_"+name, help, labels, nil)
+}
+
+var (
+	callsTotal = desc("calls_total", "Calls that ended, by outcome and, for refusals of ours, reason.",
+		labelLane, labelOutcome, labelReason)
+	offeredTotal = desc("calls_offered_total", "Calls that came.", labelLane)
+	wouldTotal   = desc("calls_would_have_total", "In Observe mode, calls that would have waited or been refused.",
+		labelLane, labelOutcome)
+	responsesTotal = desc("upstream_responses_total", "Responses of the provider by class.", labelClass)
+	sendsTotal     = desc("upstream_sends_total", "Calls sent to the provider, repeated ones included.")
+	waitSeconds    = desc("wait_seconds", "How long calls waited before a send, by what they waited for.",
+		labelLane, labelSource)
+	limitRemaining = desc("limit_remaining", "What is left of a limit; below zero it is owed.", labelLimit)
+	limitCapacity  = desc("limit_capacity", "The most a limit holds in this gateway.", labelLimit)
+	limitOffered   = desc("limit_offered_total", "What calls asked of a limit, refused ones included.", labelLimit)
+	limitUsed      = desc("limit_used_total", "What was charged to a limit.", labelLimit)
+	tokensTotal    = desc("tokens_total", "Tokens billed, by model (at most 20, and other) and kind.", labelModel, labelKind)
+	queueOldest    = desc("queue_oldest_seconds", "How long the oldest waiting call has waited.", labelLane)
+	queueDepth     = desc("queue_depth", "Calls that wait.", labelLane)
+	missingTotal   = desc("guidance_missing_total", "Refusals that state no wait, or one that cannot be read.", labelReason)
+	attempts       = desc("attempts_per_call", "Sends per call.")
+	inFlight       = desc("reserved", "What calls under way hold of all buckets together; zero at rest.")
+	stackedTotal   = desc("stacked_retries_total", "Calls that are a client's own retry.")
+	estimatedTotal = desc("estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
+	truncatedTotal = desc("truncated_streams_total", "Streams the provider broke off.")
+	notReplayed    = desc("not_replayable_total", "Calls whose body was too large to be sent again.")
+)
+
+// Collector collects a gateway's figures.
+type Collector struct{ gateway *proxy.Gateway }
+
+var _ prometheus.Collector = (*Collector)(nil)
+
+// NewRegistry returns a registry with the gateway's figures alone.
+func NewRegistry(g *proxy.Gateway) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(&Collector{gateway: g})
+	return r
+}
+
+// Describe implements prometheus.Collector.
+func (*Collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		callsTotal, offeredTotal, wouldTotal, responsesTotal, sendsTotal, waitSeconds, limitRemaining,
+		limitCapacity, limitOffered, limitUsed, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
+		inFlight, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
+	} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+	for _, m := range c.gateway.Metrics(time.Now()) {
+		e := emitter{ch: ch, labels: []string{m.Namespace, m.Policy, m.Provider}}
+		e.route(m.Tally)
+		e.limits(&m)
+		for i, l := range m.Lanes {
+			e.lane(l)
+			if i < len(m.Figures.Lanes) {
+				e.gauge(queueOldest, m.Figures.Lanes[i].OldestWait.Seconds(), l.Name)
+				e.gauge(queueDepth, float64(m.Figures.Lanes[i].Queued), l.Name)
+			}
+		}
+	}
+}
+
+// emitter sends metrics of one route.
+type emitter struct {
+	ch     chan<- prometheus.Metric
+	labels []string
+}
+
+func (e *emitter) with(extra []string) []string {
+	return append(e.labels[:len(e.labels):len(e.labels)], extra...)
+}
+
+func (e *emitter) counter(d *prometheus.Desc, v float64, extra ...string) {
+	e.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, e.with(extra)...)
+}
+
+func (e *emitter) gauge(d *prometheus.Desc, v float64, extra ...string) {
+	e.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, e.with(extra)...)
+}
+
+func (e *emitter) route(t *tally.Route) {
+	e.counter(sendsTotal, float64(t.Sends.Load()))
+	e.counter(stackedTotal, float64(t.StackedRetries.Load()))
+	e.counter(estimatedTotal, float64(t.EstimatedSettlements.Load()))
+	e.counter(truncatedTotal, float64(t.TruncatedStreams.Load()))
+	e.counter(notReplayed, float64(t.NotReplayable.Load()))
+	for class, n := range map[string]uint64{
+		"success": t.Successes.Load(), "throttle": t.TooManyRequests.Load(), "overload": t.Overloads.Load(),
+		"quota_exhausted": t.QuotaExhausted.Load(), "transient": t.TransientErrors.Load(),
+		"permanent": t.PermanentErrors.Load(),
+	} {
+		e.counter(responsesTotal, float64(n), class)
+	}
+	for reason, n := range t.MissingByReason() {
+		e.counter(missingTotal, float64(n), reason)
+	}
+	for model, tokens := range t.TokensByModel() {
+		e.counter(tokensTotal, float64(tokens.Input), model, "input")
+		e.counter(tokensTotal, float64(tokens.Output), model, "output")
+		e.counter(tokensTotal, float64(tokens.CachedRead), model, "cached_read")
+		e.counter(tokensTotal, float64(tokens.CacheWrite), model, "cache_write")
+	}
+	e.attempts(t.Attempts())
+}
+
+func (e *emitter) attempts(counts []uint64) {
+	buckets := map[float64]uint64{}
+	var n uint64
+	sum := 0.0
+	for sends, count := range counts {
+		n += count
+		sum += float64(sends) * float64(count)
+		if sends > 0 && sends < len(counts)-1 {
+			buckets[float64(sends)] = n
+		}
+	}
+	e.ch <- prometheus.MustNewConstHistogram(attempts, n, sum, buckets, e.labels...)
+}
+
+func (e *emitter) limits(m *proxy.Metrics) {
+	e.gauge(inFlight, m.Figures.Reserved)
+	for i := range m.Figures.Limits {
+		l := &m.Figures.Limits[i]
+		e.gauge(limitRemaining, l.Level, l.Name)
+		e.gauge(limitCapacity, l.Capacity, l.Name)
+		e.counter(limitOffered, l.Offered, l.Name)
+		e.counter(limitUsed, l.Spent, l.Name)
+	}
+}
+
+func (e *emitter) lane(l *tally.Lane) {
+	counts := l.Counts()
+	e.counter(offeredTotal, float64(counts.Offered), l.Name)
+	e.counter(wouldTotal, float64(counts.WouldHaveWaited), l.Name, "waited")
+	e.counter(wouldTotal, float64(counts.WouldHaveRefused), l.Name, "refused")
+	for ended, n := range counts.Ended {
+		e.counter(callsTotal, float64(n), l.Name, ended.Outcome, ended.Reason)
+	}
+	for source, w := range l.WaitsBySource() {
+		buckets := map[float64]uint64{}
+		var n uint64
+		for i, count := range w.Counts {
+			n += count
+			if i < len(wire.WaitBoundsMillis) {
+				buckets[float64(wire.WaitBoundsMillis[i])/1000] = n
+			}
+		}
+		e.ch <- prometheus.MustNewConstHistogram(waitSeconds, n, w.Total.Seconds(), buckets, e.with([]string{l.Name, source})...)
+	}
+}

@@ -1,0 +1,12 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package server runs the gateway's listeners: calls on the loopback addresses, metrics and health on the
+// pod's; and drains them at the end.
+//
+// Invariants: no timeout cuts a healthy stream or a body on its way; slow headers are cut; on the end the
+// data listener goes on accepting until the app has been quiet for a moment or the bound is reached, since
+// the app's last calls come after the signal.
+//
+// It imports the standard library only.
+package server
