@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -56,9 +58,18 @@ func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alp
 	}
 	state.raised[p.UID] = built.Raised
 	for _, e := range built.Events {
-		r.Recorder.Eventf(p, nil, corev1.EventTypeWarning, e.Reason, "Report", "%s", e.Message)
+		r.Recorder.Eventf(p, related(p.Namespace, e.Pod), corev1.EventTypeWarning, e.Reason, "Report", "%s", e.Message)
 	}
 	return nil
+}
+
+// related is the pod an event is about, nil for none. Events of one policy and reason that differ in it are
+// not taken for one repeated event.
+func related(namespace, pod string) runtime.Object {
+	if pod == "" {
+		return nil
+	}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod}}
 }
 
 func (r *Reconciler) inputs(state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) status.Inputs {

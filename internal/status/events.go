@@ -25,14 +25,18 @@ const (
 func events(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, set conditionSet, views []providerView, v verdict) ([]Event, []string) {
 	var out []Event
 	add := func(reason, format string, args ...any) {
-		out = append(out, Event{reason, truncate(fmt.Sprintf(format, args...), maxNote)})
+		out = append(out, Event{Reason: reason, Message: truncate(fmt.Sprintf(format, args...), maxNote)})
+	}
+	about := func(pod, reason, format string, args ...any) {
+		add(reason, format, args...)
+		out[len(out)-1].Pod = pod
 	}
 	for _, p := range newlyUngoverned(pods.notInjected, pods, previous) {
-		add(v1alpha1.EventPodsNotInjected, "%d of %d matching pods have no gateway, such as %s: %s.",
+		about(p.Name, v1alpha1.EventPodsNotInjected, "%d of %d matching pods have no gateway, such as %s: %s.",
 			len(pods.notInjected), pods.counts.Matching, p.Name, p.reason)
 	}
 	for _, p := range newlyUngoverned(pods.bypassed, pods, previous) {
-		add(v1alpha1.EventBypassSuspected, "Calls of %s pass the gateway by: %s; remove the variable.", p.Name, afterWord(p.reason))
+		about(p.Name, v1alpha1.EventBypassSuspected, "Calls of %s pass the gateway by: %s; remove the variable.", p.Name, afterWord(p.reason))
 	}
 	if becomes(previous, v1alpha1.ConditionDegraded, set.degraded, v1alpha1.ReasonDisconnected) {
 		add(v1alpha1.ReasonDisconnected, "%d injected, 0 reporting for %s; each is on its safe share. %s",

@@ -79,6 +79,8 @@ type Rejection struct {
 type Event struct {
 	Reason  string
 	Message string
+	// Pod is the one it is about, if it is about one.
+	Pod string
 }
 
 // Result is a new status, what to tell, and what to hand back as Raised.

@@ -122,12 +122,9 @@ func splitByOwner(all []judged) (first, more []judged) {
 	return first, more
 }
 
-// ownerKey tells owners and reasons apart; a bare pod is its own owner.
+// ownerKey tells owners and reasons apart; pods without an owner are one group.
 func (j judged) ownerKey() string {
 	word, _, _ := strings.Cut(j.reason, ":")
-	if j.Owner == "" {
-		return "pod/" + j.Name + " " + word
-	}
 	return j.Owner + " " + word
 }
 
@@ -142,7 +139,8 @@ func oldestInjected(pods []Pod) time.Time {
 }
 
 // whyNotInjected claims what is known: injection's own word; that a pod older than any injected one was
-// there first; that one younger than an injected one was missed; and nothing where nothing was injected.
+// there first; that one younger than an injected one was missed; and nothing where nothing was injected, or
+// in the same second.
 func whyNotInjected(p Pod, namespace string, firstInjected time.Time) string {
 	switch {
 	case p.Outcome != "":
@@ -150,12 +148,12 @@ func whyNotInjected(p Pod, namespace string, firstInjected time.Time) string {
 	case !p.OptedIn:
 		return fmt.Sprintf("%s: kubectl label namespace %s %s=%s, then %s",
 			reasonNotOptedIn, namespace, v1alpha1.LabelInject, v1alpha1.InjectEnabled, p.restart())
-	case firstInjected.IsZero():
+	case firstInjected.IsZero() || p.Created.Equal(firstInjected):
 		return reasonNotInjected + ": it predates injection, or the webhook was not reached; " + p.restart()
 	case p.Created.Before(firstInjected):
 		return reasonCreatedBefore + ": " + p.restart()
 	}
-	return reasonMissed + ": the API server did not reach the webhook; " + p.restart()
+	return reasonMissed + ": the API server did not reach it, or injection was asked for later; " + p.restart()
 }
 
 // restart is the command that makes the pod anew.
@@ -166,7 +164,7 @@ func (p Pod) restart() string {
 	case p.Owner != "":
 		return "kubectl rollout restart " + p.Owner
 	}
-	return "delete and recreate pod/" + p.Name
+	return "delete the pod and create it again"
 }
 
 // governedVariables are the variables whose own value in the app keeps its calls from the policy's routes.

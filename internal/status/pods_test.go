@@ -20,8 +20,8 @@ func TestReasonsOfUngovernedPods(t *testing.T) {
 	}{
 		"injection's own word": {Pod{OptedIn: true, Outcome: "SkippedHostNetwork: port 15080 is the node's"}, nil, "SkippedHostNetwork: port 15080 is the node's"},
 		"older than injection": {Pod{OptedIn: true, Owner: "deployment/web", Created: t0.Add(-time.Minute)}, []Pod{injected}, "CreatedBeforeInjection: kubectl rollout restart deployment/web"},
-		"missed":               {Pod{OptedIn: true, Owner: "daemonset/web", Created: t0.Add(time.Minute)}, []Pod{injected}, "MissedByWebhook: the API server did not reach the webhook; kubectl rollout restart daemonset/web"},
-		"unknown":              {Pod{OptedIn: true, Created: t0}, nil, "NotInjected: it predates injection, or the webhook was not reached; delete and recreate pod/x"},
+		"missed":               {Pod{OptedIn: true, Owner: "daemonset/web", Created: t0.Add(time.Minute)}, []Pod{injected}, "MissedByWebhook: the API server did not reach it, or injection was asked for later; kubectl rollout restart daemonset/web"},
+		"unknown":              {Pod{OptedIn: true, Created: t0}, nil, "NotInjected: it predates injection, or the webhook was not reached; delete the pod and create it again"},
 		"job":                  {Pod{OptedIn: true, Owner: "job/nightly", OwnerJob: true, Created: t0.Add(-time.Minute)}, []Pod{injected}, "CreatedBeforeInjection: the next run of job/nightly is injected"},
 		"bypass": {Pod{OptedIn: true, Injected: true, Unrouted: "app=ANTHROPIC_BASE_URL, side=ANTHROPIC_BASE_URL,third=ANTHROPIC_BASE_URL"}, nil,
 			"BaseURLSetByApp: container app sets ANTHROPIC_BASE_URL itself, container side sets ANTHROPIC_BASE_URL itself, and 1 more"},
