@@ -1,0 +1,102 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/headgate-dev/headgate/test/demo/load"
+)
+
+// maxBody bounds what a driver may send.
+const maxBody = 1 << 16
+
+// app makes one load at a time.
+type app struct {
+	ctx  context.Context //nolint:containedctx // loads outlive the request that starts them, not the process
+	role string
+	out  io.Writer
+	sdks *sdks
+
+	mu  sync.Mutex
+	run *recorder // nil before the first
+}
+
+func newApp(ctx context.Context, role string, out io.Writer) *app {
+	return &app{ctx: ctx, role: role, out: out, sdks: newSDKs()}
+}
+
+func (a *app) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("POST /run", a.serveRun)
+	mux.HandleFunc("GET /result", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(a.result()) // the driver asks again
+	})
+	return mux
+}
+
+func (a *app) serveRun(w http.ResponseWriter, r *http.Request) {
+	var run load.Run
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&run); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	run = run.Complete()
+	if err := run.Validate(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if !a.start(run) {
+		http.Error(w, "a load is running", http.StatusConflict)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// start begins a load unless one is running.
+func (a *app) start(run load.Run) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.run != nil && a.run.result().State == load.Running {
+		return false
+	}
+	rec := newRecorder(a.role, run.Name)
+	a.run = rec
+	go func() {
+		newRunner(run, a.sdks, rec).run(a.ctx)
+		_ = json.NewEncoder(a.out).Encode(summary(rec.result()))
+	}()
+	return true
+}
+
+func (a *app) result() load.Result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.run == nil {
+		return load.Result{State: load.Idle, Role: a.role}
+	}
+	return a.run.result()
+}
+
+// line is what is printed at the end.
+type line struct {
+	load.Result
+	WaitP50Millis float64 `json:"waitP50Millis"`
+	WaitP99Millis float64 `json:"waitP99Millis"`
+}
+
+// summary is a result without each call's times.
+func summary(r load.Result) line {
+	out := line{r, load.Percentile(r.WaitsMillis, 0.5), load.Percentile(r.WaitsMillis, 0.99)}
+	out.WaitsMillis, out.DeclinedMillis = nil, nil
+	return out
+}
