@@ -26,14 +26,14 @@ func Message(text string) string {
 		text = text[:strings.LastIndexByte(text, ' ')+1]
 	}
 	var out strings.Builder
-	secret := false
+	secret, before := false, ""
 	for _, word := range strings.FieldsFunc(text, gap) {
 		if out.Len() > 0 {
 			out.WriteByte(' ')
 		}
 		masked := maskWord(word, secret)
 		out.WriteString(masked)
-		secret = announces(word)
+		secret, before = announces(before, word), word
 	}
 	return shorten(out.String())
 }
@@ -48,15 +48,17 @@ func shorten(text string) string {
 	return string(runes[:maxMessage-1]) + "…"
 }
 
-// announces reports whether a key follows the word: "Bearer x", "api key: x", "token=" and the like.
-func announces(word string) bool {
-	word = strings.ToLower(strings.Trim(word, "\"'`([{<,"))
+// announces reports whether a key follows the word: "Bearer x", "api key: x", "key provided: x", "token=".
+func announces(before, word string) bool {
+	word = bareWord(word)
 	if word == "bearer" || word == "basic" {
 		return true
 	}
 	bare := strings.TrimRight(word, ":=\"'")
-	return bare != word && namesSecret(bare)
+	return bare != word && (namesSecret(bare) || namesSecret(bareWord(before)))
 }
+
+func bareWord(word string) string { return strings.ToLower(strings.Trim(word, "\"'`([{<,")) }
 
 func namesSecret(name string) bool {
 	for _, s := range [...]string{"key", "token", "secret", "password", "authorization", "credential", "signature"} {

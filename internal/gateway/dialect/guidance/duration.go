@@ -29,7 +29,10 @@ var units = [...]struct {
 // duration reads a whole compound duration such as 6m0s, 2m59.56s, 547ms or 1d2h.
 func duration(text string) (time.Duration, bool) {
 	wait, rest, ok := leadingDuration(text)
-	return wait, ok && rest == ""
+	if !ok || rest != "" {
+		return 0, false
+	}
+	return wait, true
 }
 
 // leadingDuration reads the duration at the start of text. Spaces may stand between numbers and units, as
