@@ -58,6 +58,10 @@ func (s *Scheduler) aside(c *Call, b *bucket) float64 {
 		if q.head == nil || q.head.call == c || q.head.call.seq > c.rank() {
 			continue
 		}
+		if b.Kind == Slots && q.head.wake > s.clock {
+			// A retry before its time keeps no slot.
+			continue
+		}
 		if k := q.find(b); k >= 0 {
 			sum += q.head.call.holds[k].amount
 		}
