@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -20,7 +21,7 @@ import (
 
 // Bounds of a file of policies: an object in Kubernetes is smaller, and a plan holds no more of them.
 const (
-	maxFileBytes = 4 << 20
+	maxFileBytes = 1 << 20
 	maxDocuments = 1000
 )
 
@@ -32,7 +33,9 @@ func Decode(data []byte) ([]v1alpha1.RateLimitPolicy, error) {
 		return nil, fmt.Errorf("the file has %d bytes, more than %d", len(data), maxFileBytes)
 	}
 	var policies []v1alpha1.RateLimitPolicy
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	// The reader loses an unterminated last line whose length is a multiple of its buffer.
+	terminated := io.MultiReader(bytes.NewReader(data), strings.NewReader("\n"))
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(terminated))
 	for document := 1; ; document++ {
 		content, err := reader.Read()
 		if errors.Is(err, io.EOF) {
