@@ -24,25 +24,24 @@ func (s *Server) observe(st *stream, report *wire.Report, now time.Time) error {
 	if !withinBounds(report) {
 		return connect.NewError(connect.CodeInvalidArgument, errBadReport)
 	}
-	m, err := s.take(st, report, now)
-	if err != nil {
+	if err := s.take(st, report, now); err != nil {
 		return err
 	}
-	s.opts.Figures.Observe(m.pod, m.incarnation, report, now)
+	s.opts.Figures.Observe(st.id.Pod, st.incarnation, report, now)
 	return nil
 }
 
 // take checks that the stream is its pod's and not too busy, reads what is about plan and share, and leaves
 // of the routes those of the namespace's plan.
-func (s *Server) take(st *stream, report *wire.Report, now time.Time) (*member, error) {
+func (s *Server) take(st *stream, report *wire.Report, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := st.member
 	if m.stream != st {
-		return nil, errReplaced
+		return errReplaced
 	}
 	if !st.allowed.take(now, reportsPerSecond, reportBurst) {
-		return nil, errFlood
+		return errFlood
 	}
 	s.stats.reports++
 	sp := s.space(m.pod.Namespace)
@@ -61,7 +60,7 @@ func (s *Server) take(st *stream, report *wire.Report, now time.Time) (*member, 
 	if report.GetEpoch() == s.lead.epoch && report.GetShareSequence() == m.sequence {
 		sp.confirm(m, report)
 	}
-	return m, nil
+	return nil
 }
 
 // acknowledge remembers which plan the gateway runs; true when that changed.

@@ -155,7 +155,10 @@ func (s *Server) turn(now time.Time, check bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seeLeader(now)
+	learned := !s.lead.learned && !now.Before(s.lead.since.Add(learning))
+	s.lead.learned = s.lead.learned || learned
 	for name, sp := range s.spaces {
+		sp.stale = sp.stale || learned
 		if check {
 			s.check(sp, now)
 		}

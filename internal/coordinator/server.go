@@ -43,6 +43,8 @@ type leadership struct {
 	address string
 	epoch   uint64
 	since   time.Time
+	// learned: no share of an earlier leader can be in force any more.
+	learned bool
 }
 
 // New returns a coordinator. Its streams live as long as Run.
@@ -84,9 +86,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// past is a deadline that ends what waits.
-var past = time.Unix(1, 0)
-
 // Connect implements wire.ReportsHandler.
 func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, wire.Down]) error {
 	if moved, err := s.elsewhere(conn); moved {
@@ -102,13 +101,17 @@ func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// Only a deadline ends a Receive that waits.
-	defer context.AfterFunc(ctx, func() { _ = control.SetReadDeadline(past) })()
+	cut := &cutter{control: control}
+	defer cut.stop()
+	defer context.AfterFunc(ctx, cut.receives)()
 	hello, err := receiveHello(ctx, cancel, conn, id)
 	if err != nil {
 		return err
 	}
-	st := &stream{server: s, id: id, ctx: ctx, cancel: cancel, control: control, wake: make(chan struct{}, 1)}
+	st := &stream{
+		server: s, id: id, ctx: ctx, cancel: cancel, cut: cut,
+		wake: make(chan struct{}, 1), incarnation: hello.GetIncarnation(),
+	}
 	if err := s.join(st, hello); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Server) divide(sp *space, now time.Time) {
 			d := division{
 				limit: l, key: divide.Key{Policy: r.key.policy, Provider: r.key.provider, Limit: l.Name},
 				largest: divide.Largest(l, r.route.Lanes, seen), safe: divide.SafeRate(l, r.policy.MaxGateways),
-				frozen: now.Before(s.lead.since.Add(learning)),
+				frozen: !s.lead.learned,
 			}
 			d.rate = max(divide.Rate(l)-float64(lapsed)*d.safe, divide.Rate(l)/2)
 			sp.divideLimit(d, sharers, parts)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"connectrpc.com/connect"
@@ -33,12 +34,14 @@ var (
 
 // stream is one gateway's connection. Its fields below mu are guarded by the server's.
 type stream struct {
-	server  *Server
-	id      Identity
-	ctx     context.Context //nolint:containedctx // it is the connection's, and cancelled with a cause
-	cancel  context.CancelCauseFunc
-	control *http.ResponseController
-	wake    chan struct{}
+	server *Server
+	id     Identity
+	ctx    context.Context //nolint:containedctx // it is the connection's, and cancelled with a cause
+	cancel context.CancelCauseFunc
+	cut    *cutter
+	wake   chan struct{}
+	// incarnation is the hello's.
+	incarnation uint64
 
 	// mu of the server:
 	member   *member
@@ -165,8 +168,40 @@ func (st *stream) end(reason error) {
 	st.cancel(reason)
 	if errors.Is(reason, errStuck) {
 		// The writer waits for the gateway's window: nothing else unblocks it.
-		_ = st.control.SetWriteDeadline(past)
+		go st.cut.sends()
 	}
+}
+
+// cutter ends a Receive or Send that waits: nothing but a deadline does. It must not be used after the handler
+// has returned.
+type cutter struct {
+	mu      sync.Mutex
+	control *http.ResponseController
+}
+
+// past is a deadline that has passed.
+var past = time.Unix(1, 0)
+
+func (c *cutter) receives() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.control != nil {
+		_ = c.control.SetReadDeadline(past)
+	}
+}
+
+func (c *cutter) sends() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.control != nil {
+		_ = c.control.SetWriteDeadline(past)
+	}
+}
+
+func (c *cutter) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.control = nil
 }
 
 // allowance is a small token bucket.

@@ -1,0 +1,426 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coordinator_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/coordinator"
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/gateway/report"
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+// serviceName is what certificates are for; replicas have other addresses.
+const serviceName = "headgate.headgate-system.svc"
+
+// world is a cluster in memory: replicas, pods, and the network between them.
+type world struct {
+	t    *testing.T
+	cert tls.Certificate
+	ca   []byte
+
+	mu       sync.Mutex
+	pods     map[figures.Pod]map[string]string
+	leader   string
+	epoch    uint64
+	replicas map[string]*replica
+	expires  time.Time // of tokens
+	down     bool      // the API server is
+	expelled figures.Pod
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, pods: map[figures.Pod]map[string]string{}, replicas: map[string]*replica{}, epoch: 1}
+	w.cert, w.ca = certificate(t)
+	return w
+}
+
+func certificate(t *testing.T) (tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: serviceName}, DNSNames: []string{serviceName},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(1000 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	must(t, err)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replica is one manager.
+type replica struct {
+	*coordinator.Server
+	world   *world
+	name    string
+	http    *http.Server
+	pipes   *pipes
+	stopRun context.CancelFunc
+	stopped chan struct{}
+}
+
+// start starts a replica that is dialled as name:8443, on listener or in memory.
+func (w *world) start(name string, bounds coordinator.Bounds, listener net.Listener) *replica {
+	w.t.Helper()
+	r := &replica{world: w, name: name, pipes: newPipes(), stopped: make(chan struct{})}
+	r.Server = coordinator.New(coordinator.Options{Reviewer: w, Leadership: r, Pods: w, Bounds: bounds})
+	r.http = coordinator.NewHTTPServer(r.Server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &w.cert, nil })
+	r.http.ErrorLog = log.New(discard{}, "", 0)
+	if listener == nil {
+		listener = r.pipes
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.stopRun = cancel
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = r.Run(ctx) })
+	wg.Go(func() { _ = r.http.ServeTLS(listener, "", "") })
+	go func() { wg.Wait(); close(r.stopped) }()
+	w.mu.Lock()
+	w.replicas[name+":8443"] = r
+	w.mu.Unlock()
+	return r
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// kill ends a replica as a crash does: no goodbye.
+func (r *replica) kill() {
+	r.world.mu.Lock()
+	delete(r.world.replicas, r.name+":8443")
+	r.world.mu.Unlock()
+	_ = r.http.Close()
+	r.pipes.cut()
+	r.stopRun()
+	<-r.stopped
+}
+
+// Leader implements coordinator.Leadership.
+func (r *replica) Leader() (string, bool) {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	if r.world.leader == "" {
+		return "", false
+	}
+	return r.world.leader + ":8443", r.world.leader == r.name
+}
+
+// Epoch implements coordinator.Leadership.
+func (r *replica) Epoch() uint64 {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	return r.world.epoch
+}
+
+// lead makes a replica the leader, "" none.
+func (w *world) lead(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leader = name
+	w.epoch++
+}
+
+// Labels implements coordinator.Pods.
+func (w *world) Labels(pod figures.Pod) (map[string]string, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	labels, ok := w.pods[pod]
+	return labels, ok
+}
+
+var errDown = errors.New("the API server is down")
+
+// Review implements coordinator.Reviewer: tokens are namespace/name/uid.
+func (w *world) Review(_ context.Context, token string) (coordinator.Identity, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.down {
+		return coordinator.Identity{}, errDown
+	}
+	part := strings.Split(token, "/")
+	if len(part) != 3 {
+		return coordinator.Identity{}, coordinator.ErrNotVerified
+	}
+	return coordinator.Identity{Pod: figures.Pod{Namespace: part[0], Name: part[1], UID: part[2]}, Expires: w.expires}, nil
+}
+
+// dial implements the network: the Service reaches any one replica, an address its own.
+func (w *world) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	return w.dialFrom(ctx, figures.Pod{}, address)
+}
+
+func (w *world) dialFrom(ctx context.Context, pod figures.Pod, address string) (net.Conn, error) {
+	w.mu.Lock()
+	r := w.replicas[address]
+	if pod == w.expelled && pod.Name != "" {
+		address, r = "", nil
+	}
+	if strings.HasPrefix(address, serviceName) {
+		for _, any := range w.replicas {
+			r = any
+			break
+		}
+	}
+	w.mu.Unlock()
+	if r == nil {
+		return nil, errors.New("connection refused")
+	}
+	return r.pipes.dial(ctx, pod)
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+	mu    sync.Mutex
+	open  []end
+}
+
+// end is one end of a connection, by the pod it is from.
+type end struct {
+	net.Conn
+	pod figures.Pod
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { p.once.Do(func() { close(p.done) }); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *pipes) dial(ctx context.Context, pod figures.Pod) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case p.conns <- server:
+		p.mu.Lock()
+		p.open = append(p.open, end{client, pod}, end{server, pod})
+		p.mu.Unlock()
+		return client, nil
+	case <-p.done:
+		return nil, errors.New("connection refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// cut breaks every connection.
+func (p *pipes) cut() { p.cutThose(func(figures.Pod) bool { return true }) }
+
+func (p *pipes) cutOne(pod figures.Pod) { p.cutThose(func(of figures.Pod) bool { return of == pod }) }
+
+func (p *pipes) cutThose(which func(figures.Pod) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		if which(c.pod) {
+			_ = c.Close()
+		}
+	}
+}
+
+// pod makes a pod.
+func (w *world) pod(namespace, name string, labels map[string]string) figures.Pod {
+	pod := figures.Pod{Namespace: namespace, Name: name, UID: "uid-" + name}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pods[pod] = labels
+	return pod
+}
+
+// gateway is a sidecar: the real client on a data plane that only notes what it is told.
+type gateway struct {
+	*report.Client
+	world *world
+	pod   figures.Pod
+	stop  context.CancelFunc
+	ended chan struct{}
+
+	mu       sync.Mutex
+	routes   []*wire.RouteReport
+	shares   map[string]*wire.LimitShare // by limit; nil on the safe share
+	safeAt   time.Time
+	rejects  bool
+	revision atomic.Int64
+	planned  time.Time
+	watch    func()
+}
+
+// join starts a gateway in a pod; prepare may change it before.
+func (w *world) join(pod figures.Pod, prepare ...func(*gateway)) *gateway {
+	w.t.Helper()
+	g := &gateway{world: w, pod: pod, ended: make(chan struct{}), watch: func() {}}
+	for _, p := range prepare {
+		p(g)
+	}
+	token := filepath.Join(w.t.TempDir(), "token")
+	must(w.t, os.WriteFile(token, []byte(pod.Namespace+"/"+pod.Name+"/"+pod.UID+"\n"), 0o600))
+	client, err := report.New(report.Options{
+		URL: "https://" + serviceName + ":8443", TokenFile: token, CA: func() []byte { return w.ca },
+		Identity: report.Identity{Namespace: pod.Namespace, PodName: pod.Name, PodUID: pod.UID},
+		Version:  "v1.2.3", Contract: "1", PlanVersion: plan.Version,
+		Source: g, Plans: g, Shares: g,
+		Dial: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dialFrom(ctx, pod, address) },
+	})
+	must(w.t, err)
+	g.Client = client
+	ctx, cancel := context.WithCancel(context.Background())
+	g.stop = cancel
+	go func() { defer close(g.ended); client.Run(ctx) }()
+	return g
+}
+
+// leave ends a gateway in good order.
+func (g *gateway) leave() { g.stop(); <-g.ended }
+
+// Report implements report.Source.
+func (g *gateway) Report(time.Time) []*wire.RouteReport {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.routes
+}
+
+var errNotRunnable = errors.New("this plan cannot be run")
+
+// Offer implements report.Plans.
+func (g *gateway) Offer(revision int64, _ []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.rejects {
+		return errNotRunnable
+	}
+	g.planned = time.Now()
+	g.revision.Store(revision)
+	return nil
+}
+
+// Revision implements report.Plans.
+func (g *gateway) Revision() int64 { return g.revision.Load() }
+
+// Apply implements report.Shares.
+func (g *gateway) Apply(limits []*wire.LimitShare) {
+	g.mu.Lock()
+	g.shares = map[string]*wire.LimitShare{}
+	for _, l := range limits {
+		g.shares[l.GetPolicy()+"/"+l.GetProvider()+"/"+l.GetLimit()] = l
+	}
+	g.mu.Unlock()
+	g.watch()
+}
+
+// Safe implements report.Shares.
+func (g *gateway) Safe() {
+	g.mu.Lock()
+	g.shares, g.safeAt = nil, time.Now()
+	g.mu.Unlock()
+	g.watch()
+}
+
+// rate is its share of a limit; 0 on the safe share.
+func (g *gateway) rate(limit string) float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shares[limit].GetRatePerSecond()
+}
+
+func (g *gateway) share(limit string) *wire.LimitShare {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shares[limit]
+}
+
+const tokensLimit = "support/anthropic/tokens"
+
+// testPlan has one policy with a limit of 6,000 tokens a minute, 100 a second.
+func testPlan(namespace string, revision int64) plan.Plan {
+	return plan.Plan{
+		Version: plan.Version, Revision: revision, Namespace: namespace,
+		Policies: []plan.Policy{{
+			Name: "support", Generation: 1, MaxGateways: 10,
+			Routes: []plan.Route{{
+				Name: "anthropic", Dialect: "Anthropic", BaseURL: "https://api.anthropic.com",
+				Limits: []plan.Limit{
+					{Name: "tokens", Budget: plan.InputTokens, Amount: 6000, WindowSeconds: 60, Burst: 6000},
+					{Name: "in-flight", Budget: plan.InFlight, Amount: 10, Burst: 10},
+				},
+				Deadline: plan.Deadline{DefaultMillis: 60_000},
+				Throttle: plan.Throttle{HonourCeilingMillis: 30_000, JitterPercent: 25, MaxAttempts: 3},
+				Unguided: plan.Backoff{BaseMillis: 500, CapMillis: 30_000},
+				Overload: plan.Overload{BaseMillis: 1000, CapMillis: 30_000, MaxAttempts: 4},
+				Lanes:    []plan.Lane{{Name: plan.DefaultLane, SharePermille: 1000, MaxDepth: 100, MaxWaitMillis: 50_000}},
+			}},
+		}},
+	}
+}
+
+func selector(key, value string) []plan.Term {
+	return []plan.Term{{Key: key, Operator: plan.In, Values: []string{value}}}
+}
+
+func (r *replica) setPlan(p plan.Plan) {
+	r.world.t.Helper()
+	encoded, err := plan.Encode(p)
+	must(r.world.t, err)
+	if _, err := plan.Parse(encoded); err != nil {
+		r.world.t.Fatalf("the test's plan is not valid: %v", err)
+	}
+	r.SetPlan(p.Namespace, p.Revision, encoded)
+}
+
+// eventually waits for something that should come soon.
+func eventually(t *testing.T, within time.Duration, what string, ok func() bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for !ok() {
+		if time.Since(began) > within {
+			t.Fatalf("not within %v: %s", within, what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(began)
+}
+
+func name(i int) string { return fmt.Sprintf("pod-%04d", i) }
