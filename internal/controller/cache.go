@@ -21,6 +21,7 @@ func CacheOptions() cache.Options {
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}:       {Transform: StripPod},
+			&corev1.Namespace{}: {Transform: stripNamespace},
 			&corev1.ConfigMap{}: {Field: named(sidecar.PlanConfigMap)},
 		},
 	}
@@ -40,6 +41,14 @@ func NewEnvCache(config *rest.Config, options cache.Options) (cache.Cache, error
 		&corev1.ConfigMap{}: {Field: named(sidecar.EnvConfigMap)},
 	}
 	return cache.New(config, options)
+}
+
+// stripNamespace keeps labels and whether the namespace is going.
+func stripNamespace(obj any) (any, error) {
+	if ns, ok := obj.(*corev1.Namespace); ok {
+		ns.ManagedFields, ns.Annotations = nil, nil
+	}
+	return obj, nil
 }
 
 func named(name string) fields.Selector { return fields.OneTermEqualSelector("metadata.name", name) }

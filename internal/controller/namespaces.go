@@ -44,6 +44,17 @@ func (n *namespaces) lock(name string) *namespace {
 	return s
 }
 
+// find returns the namespace's entry, locked, or nil where there is none.
+func (n *namespaces) find(name string) *namespace {
+	n.mu.Lock()
+	s := n.byName[name]
+	n.mu.Unlock()
+	if s != nil {
+		s.mu.Lock()
+	}
+	return s
+}
+
 func (s *namespace) unlock() { s.mu.Unlock() }
 
 // forget drops an entry; its holder still has to unlock it. One who waits for it just works on an entry of

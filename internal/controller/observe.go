@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -74,8 +73,7 @@ func (r *Reconciler) observe(ctx context.Context, name string) (*observed, error
 }
 
 func (r *Reconciler) observeNamespace(ctx context.Context, o *observed) error {
-	var ns metav1.PartialObjectMetadata
-	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	var ns corev1.Namespace
 	err := r.Client.Get(ctx, client.ObjectKey{Name: o.namespace}, &ns)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get the namespace: %w", err)

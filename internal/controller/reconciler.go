@@ -26,6 +26,7 @@ const learning = 30 * time.Second
 
 // Plans takes each namespace's plan, to be pushed to its gateways.
 type Plans interface {
+	// SetPlan with no bytes drops the namespace's plan.
 	SetPlan(namespace string, revision int64, json []byte)
 }
 
@@ -35,6 +36,9 @@ type Reports interface {
 	Policy(namespace, policy string, now time.Time) figures.PolicyFigures
 	// Rejections are the gateways of the namespace that keep an older plan than they were given.
 	Rejections(namespace string) []status.Rejection
+	// Changed receives when gateways came, went or acknowledged a plan; TakeChanged says in which namespaces.
+	Changed() <-chan struct{}
+	TakeChanged() []string
 }
 
 // Options are what a Reconciler needs.
@@ -77,6 +81,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		return result, err
 	}
 	if seen.gone() {
+		if state.decided != nil {
+			r.Plans.SetPlan(req.Name, 0, nil)
+		}
 		r.namespaces.forget(state)
 		return result, nil
 	}

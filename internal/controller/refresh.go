@@ -16,9 +16,13 @@ import (
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 )
 
-// RefreshInterval is how often statuses are compared with what gateways report. It bounds how late an
-// acknowledgement shows; how often anything is written is status.Due's.
-const RefreshInterval = 2 * time.Second
+const (
+	// RefreshInterval is how often statuses are compared with what gateways report. How often anything is
+	// written is status.Due's.
+	RefreshInterval = 5 * time.Second
+	// changesSettle is how long changes are gathered: a new plan is acknowledged by many gateways at once.
+	changesSettle = 500 * time.Millisecond
+)
 
 // Refresher refreshes statuses from reports, on the leader alone.
 type Refresher struct {
@@ -32,7 +36,8 @@ type Refresher struct {
 // NeedLeaderElection makes the manager run it on the leader.
 func (f *Refresher) NeedLeaderElection() bool { return true }
 
-// Start refreshes until ctx ends. A pass that takes longer than the interval delays the next.
+// Start refreshes until ctx ends: what changed at once, everything at each interval. A pass that takes
+// longer than the interval delays the next.
 func (f *Refresher) Start(ctx context.Context) error {
 	ticker := time.NewTicker(RefreshInterval)
 	defer ticker.Stop()
@@ -41,18 +46,33 @@ func (f *Refresher) Start(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-f.reconciler.Reports.Changed():
+			f.refresh(ctx, f.changed(ctx))
 		case <-ticker.C:
-			f.step(ctx)
+			f.checkBundle(ctx)
+			f.refresh(ctx, f.reconciler.namespaces.names())
 		}
 	}
 }
 
-func (f *Refresher) step(ctx context.Context) {
+// changed waits for changes to settle, and returns the namespaces they are in.
+func (f *Refresher) changed(ctx context.Context) []string {
+	select {
+	case <-ctx.Done():
+	case <-time.After(changesSettle):
+	}
+	return f.reconciler.Reports.TakeChanged()
+}
+
+func (f *Refresher) checkBundle(ctx context.Context) {
 	if bundle := f.reconciler.CoordinatorCA(); !bytes.Equal(bundle, f.bundle) {
 		f.bundle = bundle
 		f.replan(ctx)
 	}
-	for _, name := range f.reconciler.namespaces.names() {
+}
+
+func (f *Refresher) refresh(ctx context.Context, names []string) {
+	for _, name := range names {
 		if ctx.Err() != nil {
 			return
 		}
@@ -76,7 +96,10 @@ func (f *Refresher) replan(ctx context.Context) {
 
 // refresh makes the statuses of a namespace again, from the last decision and what is reported now.
 func (r *Reconciler) refresh(ctx context.Context, name string) error {
-	state := r.namespaces.lock(name)
+	state := r.namespaces.find(name)
+	if state == nil {
+		return nil
+	}
 	defer state.unlock()
 	if state.decided == nil || len(state.decided.views) == 0 {
 		return nil

@@ -35,20 +35,21 @@ const workers = 4
 // Setup adds the reconciler and its refresher to the manager. env caches what NewEnvCache says.
 func Setup(mgr ctrl.Manager, env cache.Cache, r *Reconciler) error {
 	stale := make(chan event.GenericEvent)
+	refresher := &Refresher{reconciler: r, stale: stale}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("ratelimitpolicy").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Watches(&v1alpha1.RateLimitPolicy{}, byNamespace(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.Pod{}, podHandler(), builder.WithPredicates(podChanged())).
 		Watches(&corev1.ConfigMap{}, byNamespace()).
-		WatchesMetadata(&corev1.Namespace{}, byName(), builder.WithPredicates(namespaceChanged())).
+		Watches(&corev1.Namespace{}, byName(), builder.WithPredicates(namespaceChanged())).
 		WatchesRawSource(source.Kind[client.Object](env, &corev1.ConfigMap{}, byNamespace())).
 		WatchesRawSource(source.Channel(stale, byName())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("set up the controller: %w", err)
 	}
-	return mgr.Add(&Refresher{reconciler: r, stale: stale})
+	return mgr.Add(refresher)
 }
 
 func byNamespace() handler.EventHandler {

@@ -63,11 +63,11 @@ func TestProgrammedFollowsAcknowledgement(t *testing.T) {
 		eventually(t, func() string { return cmp.Diff(want, reason(getPolicy(t, ns, "default"), "Programmed")) })
 	}
 	expect("Unknown/NoReports")
-	gateways.report(ns, "default", reporting(1, "web-0"))
+	gateways.acknowledge(ns, "default", reporting(1, "web-0"))
 	expect("True/Acknowledged")
 	applyPolicy(t, ns, "default", "", "300k")
 	expect("False/Pending")
-	gateways.report(ns, "default", reporting(2, "web-0", "web-1"))
+	gateways.acknowledge(ns, "default", reporting(2, "web-0", "web-1"))
 	expect("True/Acknowledged")
 	if got := condition(getPolicy(t, ns, "default"), "Programmed"); got.ObservedGeneration != 2 || got.Message != "Generation 2 runs in all 2 reporting gateways." {
 		t.Errorf("%+v", got)

@@ -33,7 +33,7 @@ import (
 // on it.
 var (
 	env        *controlplane.Env
-	gateways   = &fakeGateways{figures: map[string]figures.PolicyFigures{}, plans: map[string]int64{}}
+	gateways   = &fakeGateways{figures: map[string]figures.PolicyFigures{}, plans: map[string]int64{}, changed: make(chan struct{}, 1)}
 	reconciler *Reconciler
 )
 
@@ -102,6 +102,8 @@ type fakeGateways struct {
 	rejections map[string][]status.Rejection
 	plans      map[string]int64
 	ca         string
+	changed    chan struct{}
+	dirty      []string
 }
 
 func (g *fakeGateways) bundle() []byte {
@@ -132,6 +134,28 @@ func (g *fakeGateways) Rejections(namespace string) []status.Rejection {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.rejections[namespace]
+}
+
+func (g *fakeGateways) Changed() <-chan struct{} { return g.changed }
+
+func (g *fakeGateways) TakeChanged() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	names := g.dirty
+	g.dirty = nil
+	return names
+}
+
+// acknowledge reports, and says that something other than figures changed.
+func (g *fakeGateways) acknowledge(namespace, policy string, f figures.PolicyFigures) {
+	g.report(namespace, policy, f)
+	g.mu.Lock()
+	g.dirty = append(g.dirty, namespace)
+	g.mu.Unlock()
+	select {
+	case g.changed <- struct{}{}:
+	default:
+	}
 }
 
 func (g *fakeGateways) report(namespace, policy string, f figures.PolicyFigures) {

@@ -1,0 +1,51 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/headgate-dev/headgate/internal/manager"
+)
+
+// version is set when images are built.
+var version = "dev"
+
+func main() {
+	err := run(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "manager:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	var opts manager.Options
+	// Importing controller-runtime has put its --kubeconfig there.
+	flags := flag.CommandLine
+	flags.Init("manager", flag.ContinueOnError)
+	opts.AddFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if err := errors.Join(opts.Complete(os.Getenv), opts.Validate()); err != nil {
+		return err
+	}
+	log := opts.Logger(os.Stderr)
+	slog.SetDefault(log)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the API server: %w", err)
+	}
+	log.Info("starting", "version", version)
+	return manager.Run(ctrl.SetupSignalHandler(), config, &opts, log)
+}

@@ -1,0 +1,27 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// Logger returns the one logger of the process, and makes the Kubernetes libraries use it too. Validate has
+// checked the level.
+func (o *Options) Logger(w io.Writer) *slog.Logger {
+	level, err := o.level()
+	if err != nil {
+		level = slog.LevelInfo
+	}
+	handler := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
+	forLibraries := logr.FromSlogHandler(handler)
+	ctrl.SetLogger(forLibraries)
+	klog.SetLogger(forLibraries)
+	return slog.New(handler)
+}

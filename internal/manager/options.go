@@ -1,0 +1,155 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"crypto/x509"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/headgate-dev/headgate/internal/certs"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// Environment that the Deployment sets by downward API.
+const (
+	envNamespace = "POD_NAMESPACE"
+	envAddress   = "POD_IP"
+)
+
+// Options are the manager's settings.
+type Options struct {
+	// Namespace is the manager's own.
+	Namespace string
+	// GatewayImage and GatewayPullPolicy are what injection puts into pods.
+	GatewayImage      string
+	GatewayPullPolicy string
+	// CoordinatorURL is what gateways dial first; empty until Complete means the Service.
+	CoordinatorURL string
+	// CoordinatorAddress is what the coordinator listens on, and AdvertiseAddress the host under which other
+	// replicas' gateways reach this one's.
+	CoordinatorAddress string
+	AdvertiseAddress   string
+	WebhookPort int
+	// MetricsAddress and HealthAddress: 0 turns them off.
+	MetricsAddress string
+	HealthAddress  string
+	// ProviderCAFile holds PEM certificates for TLS to providers, beside the system's.
+	ProviderCAFile string
+	// OpenShift is auto, true or false.
+	OpenShift string
+	LogLevel  string
+
+	// providerCA is the content of ProviderCAFile.
+	providerCA string
+}
+
+// AddFlags declares the flags, each with its default.
+func (o *Options) AddFlags(fs *flag.FlagSet) {
+	fs.StringVar(&o.Namespace, "namespace", "", "the manager's own namespace; default $"+envNamespace)
+	fs.StringVar(&o.GatewayImage, "gateway-image", "", "the image of the gateway that pods get; required")
+	fs.StringVar(&o.GatewayPullPolicy, "gateway-image-pull-policy", string(corev1.PullIfNotPresent), "its pull policy")
+	fs.StringVar(&o.CoordinatorURL, "coordinator-url", "", "https address that gateways dial; default the Service "+certs.CoordinatorService)
+	fs.StringVar(&o.CoordinatorAddress, "coordinator-bind-address", ":9443", "what the coordinator listens on")
+	fs.StringVar(&o.AdvertiseAddress, "advertise-address", "", "the IP address under which this replica is reached; default $"+envAddress)
+	fs.IntVar(&o.WebhookPort, "webhook-port", 10250, "what the webhooks listen on; 10250 passes the firewalls of private clusters")
+	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8080", "what serves metrics; 0 for none")
+	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8081", "what serves /healthz and /readyz; 0 for none")
+	fs.StringVar(&o.ProviderCAFile, "provider-ca-file", "", "PEM certificates that gateways trust for TLS to providers, beside the system's")
+	fs.StringVar(&o.OpenShift, "openshift", "auto", "leave the gateway's user to the namespace's range: auto, true or false")
+	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+// Complete fills in what the environment says.
+func (o *Options) Complete(getenv func(string) string) error {
+	if o.Namespace == "" {
+		o.Namespace = getenv(envNamespace)
+	}
+	if o.AdvertiseAddress == "" {
+		o.AdvertiseAddress = getenv(envAddress)
+	}
+	if o.CoordinatorURL == "" && o.Namespace != "" {
+		o.CoordinatorURL = fmt.Sprintf("https://%s.%s.svc:9443", certs.CoordinatorService, o.Namespace)
+	}
+	if o.ProviderCAFile != "" {
+		pem, err := os.ReadFile(o.ProviderCAFile)
+		if err != nil {
+			return fmt.Errorf("--provider-ca-file: %w", err)
+		}
+		o.providerCA = string(pem)
+	}
+	return nil
+}
+
+// Validate says everything that is wrong.
+func (o *Options) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(len(validation.IsDNS1123Label(o.Namespace)) == 0, "--namespace: %q is not a namespace's name", o.Namespace)
+	check(o.GatewayImage != "", "--gateway-image is required")
+	check(isPullPolicy(o.GatewayPullPolicy), "--gateway-image-pull-policy: %q is not Always, IfNotPresent or Never", o.GatewayPullPolicy)
+	check(isHTTPS(o.CoordinatorURL), "--coordinator-url: %q is not an https address", o.CoordinatorURL)
+	check(net.ParseIP(o.AdvertiseAddress) != nil, "--advertise-address: %q is not an IP address", o.AdvertiseAddress)
+	check(isPort(o.coordinatorPort()), "--coordinator-bind-address: %q has no port", o.CoordinatorAddress)
+	check(o.WebhookPort > 0 && o.WebhookPort < 1<<16, "--webhook-port: %d is no port", o.WebhookPort)
+	check(o.OpenShift == "auto" || o.OpenShift == "true" || o.OpenShift == "false", "--openshift: %q is not auto, true or false", o.OpenShift)
+	if o.ProviderCAFile != "" {
+		check(x509.NewCertPool().AppendCertsFromPEM([]byte(o.providerCA)), "--provider-ca-file: %s holds no certificate", o.ProviderCAFile)
+		check(len(o.providerCA) <= plan.MaxCABytes, "--provider-ca-file: %s exceeds %d KiB", o.ProviderCAFile, plan.MaxCABytes>>10)
+	}
+	_, err := o.level()
+	return errors.Join(append(errs, err)...)
+}
+
+func (o *Options) level() (slog.Level, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.LogLevel)); err != nil {
+		return level, fmt.Errorf("--log-level: %q is not debug, info, warn or error", o.LogLevel)
+	}
+	return level, nil
+}
+
+func isPullPolicy(p string) bool {
+	switch corev1.PullPolicy(p) {
+	case corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
+		return true
+	}
+	return false
+}
+
+func isHTTPS(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "https" && u.Host != ""
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
+}
+
+func (o *Options) coordinatorPort() string {
+	_, port, err := net.SplitHostPort(o.CoordinatorAddress)
+	if err != nil {
+		return ""
+	}
+	return port
+}
+
+// advertised is where gateways reach this replica's coordinator.
+func (o *Options) advertised() string {
+	return net.JoinHostPort(o.AdvertiseAddress, o.coordinatorPort())
+}
