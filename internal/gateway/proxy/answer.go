@@ -47,8 +47,12 @@ func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 // streams says that a response comes in pieces that matter one by one.
 func streams(h http.Header) bool {
 	kind := h.Get("Content-Type")
-	return strings.HasPrefix(kind, "text/event-stream") || strings.HasPrefix(kind, "application/x-ndjson") ||
+	return eventStream(h) || strings.HasPrefix(kind, "application/x-ndjson") ||
 		strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
+}
+
+func eventStream(h http.Header) bool {
+	return strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "text/event-stream")
 }
 
 // meter is the meter of a response; what cannot be read is not metered.
@@ -60,7 +64,8 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 	case "":
 		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.rewritten != nil})
 	case "gzip":
-		return &gzipMeter{Meter: c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream})}
+		plain := http.Header{"Content-Type": h["Content-Type"]}
+		return &gzipMeter{Meter: c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream})}
 	}
 	return &blind{}
 }
@@ -77,6 +82,8 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		guarded:  opts.stream || resp.ContentLength < 0 || resp.ContentLength > plainBuffer,
 		progress: opts.progress,
 	}
+	r.mustEnd = eventStream(resp.Header) && c.op.Metered
+	r.lenient = c.cfg.facts.Name == generic
 	upstream.CopyResponse(c.w.Header(), resp.Header)
 	if c.rewritten != nil {
 		// The injected event is taken out again.

@@ -196,6 +196,15 @@ func (f figuresOf) level(limit string) float64 {
 	return -1e18
 }
 
+func (f figuresOf) spent(limit string) float64 {
+	for _, l := range f.gate.Figures(time.Now()).Limits {
+		if l.Name == limit {
+			return l.Spent
+		}
+	}
+	return -1e18
+}
+
 // onePolicy is a plan with one policy of the routes.
 func onePolicy(routes ...plan.Route) *plan.Plan {
 	return &plan.Plan{

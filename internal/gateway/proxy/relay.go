@@ -50,6 +50,8 @@ type relay struct {
 	stream bool
 	// guarded relays have a limit on a client that takes nothing; short plain bodies need none.
 	guarded bool
+	// mustEnd streams say themselves when they are over; lenient ones only if their content is known.
+	mustEnd, lenient bool
 	// progress is told of output beyond the reservation; may be nil.
 	progress func(output int64)
 
@@ -122,7 +124,7 @@ func (r *relay) peeked(p []byte, err error) (end ending, done, committed bool) {
 		if err == nil && !r.meter.ContentSeen() && len(r.held) < peekBytes {
 			return endedWell, false, false
 		}
-		if err != nil && !r.meter.ContentSeen() && !(errors.Is(err, io.EOF) && r.meter.Complete()) {
+		if err != nil && !r.meter.ContentSeen() && (!errors.Is(err, io.EOF) || r.truncated()) {
 			return endedByUpstream, true, false
 		}
 		r.commitLocked()
@@ -199,10 +201,19 @@ func (r *relay) over(err error) (ending, bool) {
 	if r.writeErr != nil {
 		return endedByClient, true
 	}
-	if _, failed := r.meter.StreamFailure(); r.stream && !failed && !r.meter.Complete() {
+	if r.truncated() {
 		return endedByUpstream, true
 	}
 	return endedWell, true
+}
+
+// truncated says that a stream was over before it said so.
+func (r *relay) truncated() bool {
+	if !r.mustEnd || r.meter.Complete() || r.lenient && !r.meter.ContentSeen() {
+		return false
+	}
+	_, failed := r.meter.StreamFailure()
+	return !failed
 }
 
 // sendLocked writes to the client; mu is held, or the peek is over.

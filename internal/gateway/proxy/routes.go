@@ -24,6 +24,9 @@ import (
 // removed and made again does not start with full buckets.
 const maxRemembered = 128
 
+// generic is the dialect of providers that are not known any closer.
+const generic = "Generic"
+
 // defaultPatience is the deadline where neither a policy nor the call states one.
 const defaultPatience = time.Minute
 
@@ -225,7 +228,7 @@ func parseBase(raw string) (*url.URL, error) {
 }
 
 func display(f facts.Facts, route string) string {
-	if f.Name == "Generic" {
+	if f.Name == generic {
 		return route
 	}
 	return f.Name

@@ -1,0 +1,337 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// patientRoute honours 120 s within a deadline of 300 s.
+func patientRoute() plan.Route {
+	r := anthropicRoute(canonical...)
+	r.Throttle.HonourCeilingMillis = 120_000
+	r.Deadline.DefaultMillis = 300_000
+	r.Lanes[0].MaxWaitMillis = 300_000
+	return r
+}
+
+func TestA1WaitsUpToTheCeilingAreHonouredAndLongerOnesDeclined(t *testing.T) {
+	once := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			throttle(w, "Retry-After", "61")
+			return
+		}
+		answerOK(w)
+	})
+	simulate(t, once, onePolicy(patientRoute()), func(w *world) {
+		a := w.ask(10)
+		if a.status != http.StatusOK || once.count() != 2 {
+			t.Fatalf("answer %d after %d sends", a.status, once.count())
+		}
+		if gap := once.gap(1); gap < 61*time.Second || gap > 61*time.Second*5/4 {
+			t.Errorf("the retry came %s after", gap)
+		}
+		w.atRest()
+	})
+	above := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+		throttle(w, "Retry-After", "121", "Request-Id", "req_up", "Anthropic-Ratelimit-Requests-Limit", "4000")
+	})
+	simulate(t, above, onePolicy(patientRoute()), func(w *world) {
+		a := w.ask(10)
+		after, _ := strconv.Atoi(a.header.Get("Retry-After"))
+		if a.status != http.StatusTooManyRequests || a.took > 100*time.Millisecond || after < 121 || above.count() != 1 {
+			t.Errorf("answer %d after %s, Retry-After %d, %d sends", a.status, a.took, after, above.count())
+		}
+		if a.body != throttled || a.header.Get("Request-Id") != "req_up" || a.header.Get("Anthropic-Ratelimit-Requests-Limit") != "4000" {
+			t.Errorf("the provider's answer was changed: %s %v", a.body, a.header)
+		}
+		if a.header.Get("X-Should-Retry") != "false" || a.header.Get(HeaderReason) != "CeilingExceeded" {
+			t.Errorf("headers %v", a.header)
+		}
+		w.atRest()
+	})
+}
+
+func TestA2WaitOfDaysIsAnsweredAtOnceAndHoldsNothing(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "1382400") })
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		a := w.ask(10)
+		if a.status != http.StatusTooManyRequests || a.took > 200*time.Millisecond || s.count() != 1 {
+			t.Errorf("answer %d after %s and %d sends", a.status, a.took, s.count())
+		}
+		w.atRest()
+	})
+}
+
+func TestA3EdgeValuesNeverShortenAWait(t *testing.T) {
+	cases := map[string]struct {
+		headers []string
+		// least is the least gap; declined means that there is no second send.
+		least    time.Duration
+		declined bool
+	}{
+		"equal to the ceiling": {[]string{"Retry-After", "30"}, 30 * time.Second, false},
+		"zero":                 {[]string{"Retry-After", "0"}, 100 * time.Millisecond, false},
+		"zero with fraction":   {[]string{"Retry-After", "0.0"}, 100 * time.Millisecond, false},
+		"negative":             {[]string{"Retry-After", "-1"}, 100 * time.Millisecond, false},
+		"past date":            {[]string{"Retry-After", "Mon, 02 Jan 1995 15:04:05 GMT"}, 100 * time.Millisecond, false},
+		"negative millis":      {[]string{"Retry-After-Ms", "-1"}, 100 * time.Millisecond, false},
+		"not a number":         {[]string{"Retry-After", "NaN"}, 100 * time.Millisecond, false},
+		"exponent":             {[]string{"Retry-After", "1e309"}, 100 * time.Millisecond, false},
+		"words":                {[]string{"Retry-After", "abc"}, 100 * time.Millisecond, false},
+		"empty":                {[]string{"Retry-After", ""}, 100 * time.Millisecond, false},
+		"largest integer":      {[]string{"Retry-After", "9223372036854775807"}, 0, true},
+		"larger than that":     {[]string{"Retry-After", "99999999999999999999999"}, 0, true},
+		"two lines":            {[]string{"Retry-After", "1", "Retry-After", "3"}, 3 * time.Second, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, tc.headers...) })
+			route := anthropicRoute(canonical...)
+			route.Deadline.DefaultMillis, route.Lanes[0].MaxWaitMillis = 300_000, 300_000
+			simulate(t, s, onePolicy(route), func(w *world) {
+				a := w.ask(10)
+				want := 3
+				if tc.declined {
+					want = 1
+				}
+				if a.status != http.StatusTooManyRequests || s.count() != want || a.body != throttled {
+					t.Fatalf("answer %d %s after %d sends", a.status, a.body, s.count())
+				}
+				for n := 1; n < s.count(); n++ {
+					if gap := s.gap(n); gap < tc.least {
+						t.Errorf("send %d came %s after the one before", n+1, gap)
+					}
+				}
+				if a.header.Get("X-Should-Retry") != "false" {
+					t.Errorf("headers %v", a.header)
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
+func TestA4WaitThatOutlastsTheCallerIsDeclinedAtOnce(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "61") })
+	for name, headers := range map[string][]string{
+		"deadline in the header": {HeaderDeadline, "30s"}, "timeout of the SDK": {"X-Stainless-Timeout", "30"},
+		"the default patience": {}, "a read timeout": {"X-Stainless-Read-Timeout", "30"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := s.count()
+			route := patientRoute()
+			route.Deadline.DefaultMillis = 60_000
+			simulate(t, s, onePolicy(route), func(w *world) {
+				a := w.ask(10, headers...)
+				after, _ := strconv.Atoi(a.header.Get("Retry-After"))
+				if a.status != http.StatusTooManyRequests || a.took > 50*time.Millisecond || after < 61 {
+					t.Errorf("answer %d after %s, Retry-After %d", a.status, a.took, after)
+				}
+				if n := s.count() - before; n != 1 {
+					t.Errorf("%d sends", n)
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
+func TestA5RetriesEndWhenTheClientLeaves(t *testing.T) {
+	sleeping := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "9") })
+	simulate(t, sleeping, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		if a := w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", "sk-1"); a.err == nil {
+			t.Errorf("answer %d", a.status)
+		}
+		time.Sleep(time.Minute)
+		if sleeping.count() != 1 {
+			t.Errorf("%d sends after the client left in the wait", sleeping.count())
+		}
+		w.atRest()
+		w.endedAs(outcomeCancelled, 1)
+	})
+	second := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
+		if n == 1 {
+			throttle(w, "Retry-After", "1")
+			return
+		}
+		<-r.Context().Done()
+	})
+	simulate(t, second, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", "sk-1")
+		synctest.Wait()
+		if second.left() != 1 {
+			t.Error("the provider was not told that the client left")
+		}
+		time.Sleep(time.Minute)
+		if second.count() != 2 {
+			t.Errorf("%d sends", second.count())
+		}
+		w.atRest()
+		w.endedAs(outcomeCancelled, 1)
+	})
+}
+
+// endedAs fails unless so many calls ended so.
+func (w *world) endedAs(outcome string, want uint64) {
+	w.t.Helper()
+	var got uint64
+	for _, cfg := range w.gateway.configs() {
+		for _, l := range cfg.lanes {
+			for ended, n := range l.Counts().Ended {
+				if ended.Outcome == outcome {
+					got += n
+				}
+			}
+		}
+	}
+	if got != want {
+		w.t.Errorf("%d calls ended as %s, want %d", got, outcome, want)
+	}
+}
+
+func TestA6SecondAttemptOfAnSDKInsideTheWaitIsAnsweredLocally(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "45") })
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		w.ask(10)
+		a := w.ask(10, "X-Stainless-Retry-Count", "1", HeaderDeadline, "5s")
+		if a.status != http.StatusTooManyRequests || a.took > 50*time.Millisecond || s.count() != 1 {
+			t.Errorf("answer %d after %s and %d sends", a.status, a.took, s.count())
+		}
+		if after, _ := strconv.Atoi(a.header.Get("Retry-After")); after < 44 {
+			t.Errorf("Retry-After %d", after)
+		}
+		if n := w.figures("anthropic").tally.StackedRetries.Load(); n != 1 {
+			t.Errorf("%d stacked retries are counted", n)
+		}
+		w.atRest()
+	})
+}
+
+func TestA7ExhaustedQuotaIsNeverRetriedAndMarksTheAccount(t *testing.T) {
+	for name, body := range map[string]string{
+		"code":      `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`,
+		"code null": `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":null}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+				if n < 3 {
+					fail(w, http.StatusTooManyRequests, body)
+					return
+				}
+				fail(w, http.StatusOK, `{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+			})
+			simulate(t, s, onePolicy(openaiRoute()), func(w *world) {
+				ask := func() answer {
+					return w.post("/openai/v1/chat/completions", `{"model":"gpt-4o","messages":[]}`, "Authorization", "Bearer sk-1")
+				}
+				for range 5 {
+					a := ask()
+					if a.status != http.StatusTooManyRequests || a.body != body || a.took > 50*time.Millisecond {
+						t.Errorf("answer %d %s after %s", a.status, a.body, a.took)
+					}
+					if a.header.Get("X-Should-Retry") != "false" || a.header.Get("Retry-After") != "60" {
+						t.Errorf("headers %v", a.header)
+					}
+				}
+				if s.count() != 1 {
+					t.Errorf("%d sends while the quota is exhausted", s.count())
+				}
+				if state, _, _ := w.figures("openai").state(time.Now()); state != stateQuota {
+					t.Errorf("the state is %s", state)
+				}
+				time.Sleep(probeEvery)
+				ask() // the probe finds it exhausted still
+				ask()
+				time.Sleep(probeEvery)
+				if a := ask(); a.status != http.StatusOK || s.count() != 3 {
+					t.Errorf("after the quota is back: answer %d, %d sends", a.status, s.count())
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
+func TestA17ProvidersRefusalOfAStreamPassesUnchanged(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+		throttle(w, "Retry-After", "300", "Anthropic-Ratelimit-Input-Tokens-Remaining", "0", "Request-Id", "req_1", "X-Unknown", "kept")
+	})
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		if a.status != http.StatusTooManyRequests || a.body != throttled {
+			t.Errorf("answer %d %s", a.status, a.body)
+		}
+		for name, want := range map[string]string{
+			"Retry-After": "300", "Anthropic-Ratelimit-Input-Tokens-Remaining": "0", "Request-Id": "req_1", "X-Unknown": "kept",
+		} {
+			if got := a.header.Get(name); got != want {
+				t.Errorf("%s is %q", name, got)
+			}
+		}
+		w.atRest()
+	})
+}
+
+func TestOverloadIsRetriedWithinItsCapAndNotCountedAsThrottle(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { fail(w, 529, overloaded) })
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		a := w.ask(10)
+		if a.status != 529 || a.body != overloaded || s.count() != 4 {
+			t.Errorf("answer %d %s after %d sends", a.status, a.body, s.count())
+		}
+		f := w.figures("anthropic")
+		if f.tally.Overloads.Load() != 4 || f.tally.TooManyRequests.Load() != 0 {
+			t.Errorf("%d overloads, %d throttles", f.tally.Overloads.Load(), f.tally.TooManyRequests.Load())
+		}
+		w.atRest()
+	})
+}
+
+func TestPostThatMayHaveBeenProcessedIsNeverRepeated(t *testing.T) {
+	for name, do := range map[string]func(w http.ResponseWriter){
+		"500": func(w http.ResponseWriter) {
+			fail(w, 500, `{"type":"error","error":{"type":"api_error","message":"x"}}`)
+		},
+		"504":        func(w http.ResponseWriter) { fail(w, 504, "timeout") },
+		"connection": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { do(w) })
+			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+				a := w.ask(10, "Idempotency-Key", "k-1")
+				if a.status < 500 || s.count() != 1 {
+					t.Errorf("answer %d after %d sends", a.status, s.count())
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
+func TestRefusedConnectionIsRetriedSinceNothingWasSent(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		_ = w.provider.Close()
+		a := w.ask(10)
+		if a.status != http.StatusBadGateway || a.took < 200*time.Millisecond {
+			t.Errorf("answer %d after %s", a.status, a.took)
+		}
+		if n := w.figures("anthropic").tally.TransientErrors.Load(); n != 3 {
+			t.Errorf("%d attempts", n)
+		}
+		w.atRest()
+	})
+}

@@ -1,0 +1,312 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// open starts a streamed call and returns its response.
+func (w *world) open(ctx context.Context, path, body string) *http.Response {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gateway"+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Api-Key", "sk-1")
+	resp, err := w.client.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp
+}
+
+func TestB1EventsPassAtOnce(t *testing.T) {
+	kinds := map[string]struct{ kind, length string }{
+		"events":       {"text/event-stream; charset=utf-8", ""},
+		"lines":        {"application/x-ndjson", ""},
+		"chunked json": {"application/json", ""},
+		"aws events":   {"application/vnd.amazon.eventstream", ""},
+		"known length": {"application/json", fmt.Sprint(5 * 37)},
+	}
+	for name, tc := range kinds {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tc.kind)
+				if tc.length != "" {
+					w.Header().Set("Content-Length", tc.length)
+				}
+				for i := range 5 {
+					_, _ = fmt.Fprintf(w, "data: {\"type\":\"ping\",\"n\":%d,\"fill\":1}\n", i)
+					_ = http.NewResponseController(w).Flush()
+					time.Sleep(500 * time.Millisecond)
+				}
+			})
+			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+				resp := w.open(w.t.Context(), anthropicPath, streamed(10))
+				lines := bufio.NewReader(resp.Body)
+				for i := range 5 {
+					if _, err := lines.ReadString('\n'); err != nil {
+						t.Fatal(err)
+					}
+					// The first may be held for peekTime, for an overload inside the stream.
+					want := time.Duration(i) * 500 * time.Millisecond
+					late := time.Since(w.start) - want
+					if limit := 50 * time.Millisecond; late > limit && (i > 0 || late > peekTime+limit) {
+						t.Errorf("line %d is %s late", i, late)
+					}
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			})
+		})
+	}
+}
+
+func TestA11OverloadInsideAStreamBeforeContentIsRetriedInvisibly(t *testing.T) {
+	s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+		event(w, "message_start", messageStart)
+		event(w, "ping", `{"type":"ping"}`)
+		if n == 1 {
+			event(w, "error", overloaded)
+			return
+		}
+		event(w, "content_block_delta", delta("hi"))
+		finish(w, 20)
+	})
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		if a.status != http.StatusOK || strings.Contains(a.body, "overloaded") || strings.Count(a.body, "message_start\n") != 1 {
+			t.Errorf("answer %d %s", a.status, a.body)
+		}
+		if n := w.figures("anthropic").tally.Overloads.Load(); n != 1 || s.count() != 2 {
+			t.Errorf("%d overloads, %d sends", n, s.count())
+		}
+		w.atRest()
+	})
+}
+
+func TestA11ErrorAfterContentIsForwardedAndNotRepeated(t *testing.T) {
+	for name, together := range map[string]bool{"apart": false, "in one segment": true} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+				event(w, "message_start", messageStart)
+				if together {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, "event: content_block_delta\ndata: "+delta("hi")+"\n\nevent: error\ndata: "+overloaded+"\n\n")
+					return
+				}
+				event(w, "content_block_delta", delta("hi"))
+				event(w, "error", overloaded)
+			})
+			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+				a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+				if a.err != nil || !strings.HasSuffix(a.body, "event: error\ndata: "+overloaded+"\n\n") || s.count() != 1 {
+					t.Errorf("answer %q %v after %d sends", a.body, a.err, s.count())
+				}
+				w.endedAs(outcomeFailed, 1)
+				w.atRest()
+			})
+		})
+	}
+}
+
+func TestA11PeekHoldsNoLongerThanItsBound(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+		event(w, "message_start", messageStart)
+		time.Sleep(10 * time.Second)
+		event(w, "content_block_delta", delta("hi"))
+		finish(w, 20)
+	})
+	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		resp := w.open(w.t.Context(), anthropicPath, streamed(10))
+		if took := time.Since(w.start); took > peekTime+50*time.Millisecond {
+			t.Errorf("the headers came after %s", took)
+		}
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || !strings.Contains(string(b), "message_stop") {
+			t.Errorf("%q %v", b, err)
+		}
+		_ = resp.Body.Close()
+		w.atRest()
+	})
+}
+
+const chunkUsage = `{"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":200,"total_tokens":210}}`
+
+func chat(w http.ResponseWriter, usage bool) {
+	event(w, "", `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`)
+	event(w, "", `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":null}]}`)
+	event(w, "", `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
+	if usage {
+		event(w, "", chunkUsage)
+	}
+	event(w, "", "[DONE]")
+}
+
+func TestB5UsageIsAskedForAndB6TakenOutAgain(t *testing.T) {
+	s := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if int64(len(body)) != r.ContentLength {
+			t.Errorf("Content-Length %d, body %d", r.ContentLength, len(body))
+		}
+		chat(w, strings.Contains(string(body), "include_usage"))
+	})
+	simulate(t, s, onePolicy(openaiRoute(perMinute("tokens", "Tokens", 100_000))), func(w *world) {
+		plain := w.post("/openai/v1/chat/completions", `{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"hello"}]}`)
+		if strings.Contains(plain.body, `"choices":[]`) || !strings.HasSuffix(plain.body, "data: [DONE]\n\n") || strings.Count(plain.body, "data: ") != 4 {
+			t.Errorf("the client sees %q", plain.body)
+		}
+		if !strings.Contains(s.bodies[0], "include_usage") {
+			t.Errorf("usage was not asked for: %s", s.bodies[0])
+		}
+		tokens := w.figures("openai").tally.TokensByModel()["gpt-4o"]
+		if tokens.Input != 10 || tokens.Output != 200 {
+			t.Errorf("counted %+v", tokens)
+		}
+		asked := w.post("/openai/v1/chat/completions", `{"model":"gpt-4o","stream":true,"stream_options":{"include_usage":true},"messages":[]}`)
+		if !strings.Contains(asked.body, chunkUsage) {
+			t.Errorf("a client that asked sees %q", asked.body)
+		}
+		w.atRest()
+	})
+}
+
+func TestB5HostThatRejectsStreamOptionsIsAskedOnceMoreWithout(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "stream_options") {
+			fail(w, http.StatusBadRequest, `{"error":{"message":"Unrecognized request argument supplied: stream_options","type":"invalid_request_error"}}`)
+			return
+		}
+		chat(w, false)
+	})
+	simulate(t, s, onePolicy(openaiRoute(perMinute("tokens", "Tokens", 100_000))), func(w *world) {
+		for want := range 2 {
+			a := w.post("/openai/v1/chat/completions", `{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"hello"}]}`)
+			if a.status != http.StatusOK || s.count() != 2+want {
+				t.Errorf("answer %d %s after %d sends", a.status, a.body, s.count())
+			}
+		}
+		if level := w.figures("openai").level("tokens"); level >= 100_000 {
+			t.Errorf("without usage nothing was charged: level %v", level)
+		}
+		w.atRest()
+	})
+}
+
+func TestB7AndB8DisconnectStopsTheProviderAndKeepsTheBill(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
+		event(w, "message_start", messageStart)
+		for range 1400 {
+			event(w, "content_block_delta", delta("word word word word "))
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-r.Context().Done():
+				return
+			}
+		}
+		finish(w, 1400)
+	})
+	limits := append(canonical[:2:2], perMinute("output-tokens", "OutputTokens", 80_000))
+	simulate(t, s, onePolicy(anthropicRoute(limits...)), func(w *world) {
+		ctx, cancel := context.WithCancel(context.Background())
+		resp := w.open(ctx, anthropicPath, strings.Replace(streamed(1000), "400", "4000", 1))
+		lines := bufio.NewScanner(resp.Body)
+		for n := 0; n < 200 && lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "data: ") {
+				n++
+			}
+		}
+		cancel()
+		_ = resp.Body.Close()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s.left() != 1 {
+			t.Error("the provider was not told within a second")
+		}
+		f := w.figures("anthropic")
+		if input, output := f.spent("input-tokens"), f.spent("output-tokens"); input < 1000 || output < 200 {
+			t.Errorf("%v input and %v output tokens are charged", input, output)
+		}
+		if f.tally.EstimatedSettlements.Load() != 1 {
+			t.Error("the settlement is not counted as an estimate")
+		}
+		w.endedAs(outcomeCancelled, 1)
+		w.atRest()
+	})
+}
+
+func TestB9TruncatedStreamIsNotASuccess(t *testing.T) {
+	for name, end := range map[string]func(){"closed": func() {}, "reset": func() { panic(http.ErrAbortHandler) }} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+				event(w, "message_start", messageStart)
+				for range 5 {
+					event(w, "content_block_delta", delta("hi"))
+				}
+				end()
+			})
+			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+				a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+				if a.err == nil {
+					t.Errorf("the client cannot tell: %q", a.body)
+				}
+				if n := w.figures("anthropic").tally.TruncatedStreams.Load(); n != 1 || s.count() != 1 {
+					t.Errorf("%d truncated streams, %d sends", n, s.count())
+				}
+				w.endedAs(outcomeTruncated, 1)
+				w.atRest()
+			})
+		})
+	}
+}
+
+func TestB10QuietStreamIsNotCutAndStalledClientIs(t *testing.T) {
+	quiet := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+		event(w, "message_start", messageStart)
+		for i := range 60 {
+			event(w, "content_block_delta", delta("hi"))
+			time.Sleep(10 * time.Second)
+			if i == 30 {
+				time.Sleep(4 * time.Minute)
+			}
+		}
+		finish(w, 60)
+	})
+	simulate(t, quiet, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		if a.err != nil || !strings.Contains(a.body, "message_stop") || a.took < 14*time.Minute {
+			t.Errorf("after %s: %v", a.took, a.err)
+		}
+		w.atRest()
+	})
+	fast := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+		event(w, "message_start", messageStart)
+		for range 10_000 {
+			event(w, "content_block_delta", delta(strings.Repeat("x", 1000)))
+		}
+		finish(w, 1)
+	})
+	simulate(t, fast, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+		resp := w.open(w.t.Context(), anthropicPath, streamed(10))
+		time.Sleep(2 * stallTime)
+		synctest.Wait()
+		if n, _ := w.gateway.Busy(); n != 0 {
+			t.Error("a client that takes nothing still holds its call")
+		}
+		_ = resp.Body.Close()
+		w.endedAs(outcomeCancelled, 1)
+		w.atRest()
+	})
+}
