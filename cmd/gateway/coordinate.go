@@ -12,7 +12,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/control"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
-	"github.com/headgate-dev/headgate/internal/gateway/report"
+	stream "github.com/headgate-dev/headgate/internal/gateway/report"
 	"github.com/headgate-dev/headgate/internal/gateway/share"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
@@ -26,9 +26,9 @@ func coordinate(ctx context.Context, o *options, g *proxy.Gateway, c *control.Co
 		close(done)
 		return done
 	}
-	client, err := report.New(report.Options{
+	client, err := stream.New(stream.Options{
 		URL: o.coordinator, TokenFile: o.token, CA: coordinatorCA(c),
-		Identity: report.Identity{
+		Identity: stream.Identity{
 			Namespace: o.namespace, PodName: os.Getenv(sidecar.EnvPodName), PodUID: os.Getenv(sidecar.EnvPodUID),
 		},
 		Version: version, Contract: sidecar.ContractVersion, PlanVersion: plan.Version,
@@ -61,7 +61,7 @@ func coordinatorCA(c *control.Control) func() []byte {
 // streamed puts plans of the stream in force.
 type streamed struct{ control *control.Control }
 
-// Offer implements report.Plans. A plan that a file has brought meanwhile is as good.
+// Offer implements stream.Plans. A plan that a file has brought meanwhile is as good.
 func (s streamed) Offer(_ int64, json []byte) error {
 	err := s.control.ApplyJSON(json, time.Now())
 	if errors.Is(err, control.ErrStale) {
@@ -70,7 +70,7 @@ func (s streamed) Offer(_ int64, json []byte) error {
 	return err
 }
 
-// Revision implements report.Plans.
+// Revision implements stream.Plans.
 func (s streamed) Revision() int64 {
 	revision, _, _ := s.control.Status()
 	return revision
