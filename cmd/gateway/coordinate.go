@@ -5,37 +5,36 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/control"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
-	stream "github.com/headgate-dev/headgate/internal/gateway/report"
+	"github.com/headgate-dev/headgate/internal/gateway/report"
 	"github.com/headgate-dev/headgate/internal/gateway/share"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
-// coordinate keeps the stream to the coordinator until ctx ends; the channel is closed when the last report
-// is sent. Without a coordinator, or with one that cannot be used, the gateway stays on its safe share.
+// coordinate keeps the stream to the coordinator until ctx ends; the channel is closed at its end.
 func coordinate(ctx context.Context, o *options, g *proxy.Gateway, c *control.Control, log *slog.Logger) <-chan struct{} {
 	done := make(chan struct{})
 	if o.coordinator == "" {
 		close(done)
 		return done
 	}
-	client, err := stream.New(stream.Options{
-		URL: o.coordinator, TokenFile: o.token, CA: coordinatorCA(c),
-		Identity: stream.Identity{
+	client, err := report.New(report.Options{
+		URL: o.coordinator, TokenFile: o.token, CA: func() []byte { return coordinatorCA(c) },
+		Identity: report.Identity{
 			Namespace: o.namespace, PodName: os.Getenv(sidecar.EnvPodName), PodUID: os.Getenv(sidecar.EnvPodUID),
 		},
 		Version: version, Contract: sidecar.ContractVersion, PlanVersion: plan.Version,
-		Source: share.Source{Gateway: g}, Plans: streamed{c}, Shares: share.Shares{Gateway: g}, Log: log,
+		Source: share.Source{Gateway: g}, Plans: plans{c}, Shares: share.Shares{Gateway: g}, Log: log,
 	})
 	if err != nil {
-		log.Error("no coordinator", slog.String("error", err.Error()))
+		// The gateway serves on its safe share; what is wrong is in the log.
+		log.Error("there will be no stream to the coordinator", slog.String("error", err.Error()))
 		close(done)
 		return done
 	}
@@ -46,32 +45,23 @@ func coordinate(ctx context.Context, o *options, g *proxy.Gateway, c *control.Co
 	return done
 }
 
-// coordinatorCA is what the pod was made with, and what plans have said since: certificates are replaced
-// while pods live.
-func coordinatorCA(c *control.Control) func() []byte {
-	return func() []byte {
-		bundle := []byte(os.Getenv(sidecar.EnvCoordinatorCA) + "\n")
-		if p := c.Current(); p != nil {
-			bundle = append(bundle, p.CoordinatorCA...)
-		}
-		return bundle
+// coordinatorCA is the bundle of the plan, which follows rotations, with the one the pod was made with.
+func coordinatorCA(c *control.Control) []byte {
+	bundle := os.Getenv(sidecar.EnvCoordinatorCA)
+	if p := c.Current(); p != nil {
+		bundle += "\n" + p.CoordinatorCA
 	}
+	return []byte(bundle)
 }
 
-// streamed puts plans of the stream in force.
-type streamed struct{ control *control.Control }
+// plans takes in what the coordinator sends.
+type plans struct{ control *control.Control }
 
-// Offer implements stream.Plans. A plan that a file has brought meanwhile is as good.
-func (s streamed) Offer(_ int64, json []byte) error {
-	err := s.control.ApplyJSON(json, time.Now())
-	if errors.Is(err, control.ErrStale) {
-		return nil
-	}
-	return err
-}
+// Offer implements report.Plans.
+func (p plans) Offer(_ int64, json []byte) error { return p.control.ApplyJSON(json, time.Now()) }
 
-// Revision implements stream.Plans.
-func (s streamed) Revision() int64 {
-	revision, _, _ := s.control.Status()
+// Revision implements report.Plans.
+func (p plans) Revision() int64 {
+	revision, _, _ := p.control.Status()
 	return revision
 }

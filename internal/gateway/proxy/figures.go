@@ -29,6 +29,7 @@ func (g *Gateway) SetShares(shares map[LimitID]admission.Share, now time.Time) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.shares = byRoute
 	for key, r := range g.routes {
 		r.gate.SetShares(byRoute[key], now)
 	}

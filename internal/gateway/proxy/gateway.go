@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/credentials"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
@@ -53,6 +54,8 @@ type Gateway struct {
 	routes map[string]*route
 	labels map[string]string
 	plan   *plan.Plan
+	// shares are the latest, by route and limit: a route that a plan adds later has its share at once.
+	shares map[string]map[string]admission.Share
 }
 
 // roundTripper lets the transport be replaced with its CA bundle.

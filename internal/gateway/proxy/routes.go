@@ -188,6 +188,9 @@ func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now ti
 		gate:  admission.New(admission.Options{Facts: cfg.facts, Shared: shared}, cfg.plan, maxGateways, now),
 		tally: tally.NewRoute(),
 	}
+	if shared {
+		r.gate.SetShares(g.shares[key], now)
+	}
 	g.routes[key] = r
 	return r
 }

@@ -68,6 +68,7 @@ func TestB1EventsPassAtOnce(t *testing.T) {
 				}
 				_, _ = io.Copy(io.Discard, resp.Body)
 				_ = resp.Body.Close()
+				time.Sleep(time.Second)
 			})
 		})
 	}
