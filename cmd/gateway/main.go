@@ -42,17 +42,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	if probing {
-		return report(probe(o.listen), stderr)
+		return exitCode(probe(o.listen), stderr)
 	}
 	if err := o.validate(); err != nil {
-		return report(err, stderr)
+		return exitCode(err, stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	return report(serve(ctx, &o, newLog(stderr, o.logLevel)), stderr)
+	return exitCode(serve(ctx, &o, newLog(stderr, o.logLevel)), stderr)
 }
 
-func report(err error, stderr io.Writer) int {
+func exitCode(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
