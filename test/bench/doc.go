@@ -1,0 +1,16 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command bench measures the gateway beside a bare httputil.ReverseProxy (rp), and nginx and HAProxy where
+// they are installed, in interleaved rounds of one run, and says which bars are met:
+//
+//	bench --gateway bin/gateway --fakeprovider bin/fakeprovider
+//
+// The proxy under test has one core to itself; the client and the provider, both in this process and both
+// raw HTTP/1.1 over loopback, have another. Ratios to rp are what counts: they repeat within about a
+// quarter, absolute figures do not. Bars are printed as must and aim; bench fails only where it cannot
+// measure, unless --strict.
+//
+// The overload part runs for 90 seconds beside the rest of nothing: four client processes of the official
+// SDKs at 1.5 times what the account allows, once through one gateway and once straight at the provider.
+package main

@@ -1,0 +1,91 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the command's flags.
+type options struct {
+	gateway, fakeprovider string
+	rounds                int
+	seconds               time.Duration
+	overload              time.Duration
+	only                  string
+	strict                bool
+}
+
+// Modes in which this binary starts itself.
+const (
+	modeProxy  = "rp"
+	modeClient = "client"
+	// envPinned says that this process has its core already.
+	envPinned = "HEADGATE_BENCH_PINNED"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case modeProxy:
+			return reverseProxy(args[1:])
+		case modeClient:
+			return overloadClient(ctx, args[1:])
+		}
+	}
+	var o options
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.StringVar(&o.gateway, "gateway", "bin/bench/gateway", "the gateway's binary, stripped")
+	fs.StringVar(&o.fakeprovider, "fakeprovider", "bin/bench/fakeprovider", "the simulated provider's binary, for the overload part")
+	fs.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; medians are shown")
+	fs.DurationVar(&o.seconds, "time", 2*time.Second, "length of each measurement")
+	fs.DurationVar(&o.overload, "overload", 90*time.Second, "length of the overload part; 0 leaves it out")
+	fs.StringVar(&o.only, "only", "", "run only these parts: calls, bodies, streams, process, overload; comma-separated")
+	fs.BoolVar(&o.strict, "strict", false, "fail where a must is not met")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if err := pin(); err != nil {
+		return err
+	}
+	return measureAll(ctx, &o)
+}
+
+// runs says whether a part is to run.
+func (o *options) runs(part string) bool {
+	return o.only == "" || strings.Contains(","+o.only+",", ","+part+",")
+}
+
+// pin starts this process again on the last core, so that the first is the proxy's alone.
+func pin() error {
+	taskset, err := exec.LookPath("taskset")
+	if err != nil || runtime.NumCPU() < 2 || os.Getenv(envPinned) != "" {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := append([]string{taskset, "-c", fmt.Sprint(runtime.NumCPU() - 1), self}, os.Args[1:]...)
+	return syscall.Exec(taskset, args, append(os.Environ(), envPinned+"=1"))
+}

@@ -1,0 +1,258 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// bench is one run.
+type bench struct {
+	o        *options
+	upstream *upstream
+	proxies  []*process
+	figures  figures
+}
+
+// measureAll runs every part and prints the report.
+func measureAll(ctx context.Context, o *options) error {
+	b := &bench{o: o, figures: figures{}}
+	if o.runs("calls") || o.runs("bodies") || o.runs("streams") || o.runs("process") {
+		if err := b.proxyParts(ctx); err != nil {
+			return err
+		}
+	}
+	var overload error
+	if o.overload > 0 && o.runs("overload") {
+		overload = measureOverload(ctx, o)
+	}
+	return overload
+}
+
+func (b *bench) proxyParts(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "headgate-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if b.upstream, err = startUpstream(); err != nil {
+		return err
+	}
+	defer b.upstream.stop()
+	defer func() {
+		for _, p := range b.proxies {
+			p.stop()
+		}
+	}()
+	for _, s := range b.o.starters() {
+		err := b.startProxy(s, dir)
+		if err != nil && !s.required {
+			fmt.Fprintln(os.Stderr, "left out:", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := b.measure(ctx, dir); err != nil {
+		return err
+	}
+	return b.report()
+}
+
+// startProxy starts one proxy and proves that it answers.
+func (b *bench) startProxy(s starter, dir string) error {
+	p, err := s.start(dir, b.upstream.address())
+	if err != nil {
+		return err
+	}
+	if err = p.waitListening(); err == nil {
+		err = warm(p)
+	}
+	if err != nil {
+		p.stop()
+		return err
+	}
+	b.proxies = append(b.proxies, p)
+	return nil
+}
+
+// warm makes one call of each kind.
+func warm(p *process) error {
+	c, err := dial(p.address)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		err = c.call(request(p, textBody(1_000)))
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
+		}
+		time.Sleep(10 * time.Millisecond)
+		c.close()
+		if c, err = dial(p.address); err != nil {
+			return err
+		}
+	}
+}
+
+// part is one measurement of one proxy.
+type part struct {
+	name   string
+	direct bool // also without any proxy
+	run    func(ctx context.Context, p *process) error
+}
+
+func (b *bench) parts() []part {
+	parts := []part{}
+	add := func(group string, ps ...part) {
+		if b.o.runs(group) {
+			parts = append(parts, ps...)
+		}
+	}
+	add("process", part{"memory", false, b.measureMemory})
+	add("calls", part{"1 KB calls at 1,000/s", true, b.measurePaced}, part{"1 KB calls, 64 at once", false, b.measureSaturated})
+	add("bodies", part{"100 KB bodies", false, b.measureBody}, part{"10 MiB bodies", false, b.measureImage})
+	add("streams", part{"streams", true, b.measureStreams})
+	return parts
+}
+
+// measure runs the parts, proxy by proxy, round by round.
+func (b *bench) measure(ctx context.Context, dir string) error {
+	none := &process{name: direct, address: b.upstream.address(), cmd: nil}
+	for _, part := range b.parts() {
+		rounds := b.o.rounds
+		if part.name == "memory" {
+			rounds = 1
+		}
+		for round := range rounds {
+			fmt.Fprintf(os.Stderr, "%s, round %d of %d\n", part.name, round+1, rounds)
+			if part.direct {
+				if err := part.run(ctx, none); err != nil {
+					return fmt.Errorf("%s, direct: %w", part.name, err)
+				}
+			}
+			for _, p := range b.proxies {
+				if err := part.run(ctx, p); err != nil {
+					return fmt.Errorf("%s, %s: %w: %s", part.name, p.name, err, p.stderr.String())
+				}
+			}
+		}
+	}
+	if b.o.runs("process") {
+		return b.measureStarts(dir)
+	}
+	return ctx.Err()
+}
+
+func (b *bench) measureMemory(ctx context.Context, p *process) error {
+	idle, perStream, err := memoryPerStream(ctx, p)
+	b.figures.add(p.name, figureIdle, float64(idle)/1e6)
+	b.figures.add(p.name, figurePerStream, float64(perStream)/1e3)
+	return err
+}
+
+func (b *bench) measurePaced(ctx context.Context, p *process) error {
+	m := paced(ctx, p, request(p, textBody(1_000)), 1_000, b.o.seconds)
+	b.figures.add(p.name, figureP50, micros(m.p50))
+	b.figures.add(p.name, figureCPU, micros(m.perCall()))
+	return m.failed
+}
+
+func (b *bench) measureSaturated(ctx context.Context, p *process) error {
+	m := saturated(ctx, p, request(p, textBody(1_000)), 64, b.o.seconds)
+	b.figures.add(p.name, figureRate, m.perSecond())
+	return m.failed
+}
+
+func (b *bench) measureBody(ctx context.Context, p *process) error {
+	m := paced(ctx, p, request(p, textBody(100_000)), 300, b.o.seconds)
+	b.figures.add(p.name, figureBody, micros(m.perCall()))
+	return m.failed
+}
+
+func (b *bench) measureImage(ctx context.Context, p *process) error {
+	m := saturated(ctx, p, request(p, imageBody(10<<20)), 1, b.o.seconds)
+	b.figures.add(p.name, figureImage, inMillis(m.perCall()))
+	return m.failed
+}
+
+func (b *bench) measureStreams(ctx context.Context, p *process) error {
+	const streams, every = 50, 20 * time.Millisecond
+	m := streamed(ctx, p, streams, int(b.o.seconds/every), every)
+	b.figures.add(p.name, figureDelay, micros(m.p50))
+	b.figures.add(p.name, figureChunk, micros(m.perCall()))
+	return m.failed
+}
+
+// measureStarts starts the gateway and rp anew, several times each.
+func (b *bench) measureStarts(dir string) error {
+	for range max(3, b.o.rounds) {
+		for _, s := range b.o.starters() {
+			if !s.required {
+				continue
+			}
+			p, err := s.start(dir, b.upstream.address())
+			if err != nil {
+				return err
+			}
+			took, err := firstAnswer(p)
+			p.stop()
+			if err != nil {
+				return fmt.Errorf("%s: %w: %s", s.name, err, p.stderr.String())
+			}
+			b.figures.add(s.name, figureStart, inMillis(took))
+		}
+	}
+	return nil
+}
+
+// firstAnswer is the time from the process's start to its first proxied answer.
+func firstAnswer(p *process) (time.Duration, error) {
+	raw := request(p, textBody(1_000))
+	last := errors.New("never asked")
+	for time.Since(p.started) < 20*time.Second {
+		c, err := dial(p.address)
+		if err == nil {
+			err = c.call(raw)
+			c.close()
+		}
+		if err == nil {
+			return time.Since(p.started), nil
+		}
+		last = err
+		time.Sleep(500 * time.Microsecond)
+	}
+	return 0, last
+}
+
+func (b *bench) report() error {
+	names := []string{direct}
+	for _, p := range b.proxies {
+		names = append(names, p.name)
+	}
+	fmt.Println("\nmedians of", b.o.rounds, "interleaved rounds; the proxy alone on one core")
+	if err := b.figures.table(os.Stdout, names); err != nil {
+		return err
+	}
+	size := 0.0
+	if info, err := os.Stat(b.o.gateway); err == nil {
+		size = float64(info.Size()) / 1e6
+	}
+	fmt.Println()
+	missed, err := printBars(os.Stdout, b.figures.bars(size))
+	if err == nil && missed > 0 && b.o.strict {
+		err = fmt.Errorf("%d bars missed", missed)
+	}
+	return err
+}

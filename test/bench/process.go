@@ -1,0 +1,124 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a proxy under test.
+type process struct {
+	name string
+	// base is where it listens, and path what it wants before the provider's path.
+	address string
+	path    string
+	cmd     *exec.Cmd
+	started time.Time
+	stderr  bytes.Buffer
+}
+
+// start runs a command on the first core.
+func start(name, address, path, binary string, args ...string) (*process, error) {
+	p := &process{name: name, address: address, path: path}
+	if taskset, err := exec.LookPath("taskset"); err == nil {
+		args = append([]string{"-c", "0", binary}, args...)
+		binary = taskset
+	}
+	p.cmd = exec.Command(binary, args...) //nolint:noctx // stopped by stop
+	p.cmd.Stderr = &limitedWriter{&p.stderr, 1 << 16}
+	p.cmd.Env = append(os.Environ(), "GODEBUG=")
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing outlives a run
+	p.started = time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+// limitedWriter keeps the first bytes of what is written.
+type limitedWriter struct {
+	buf  *bytes.Buffer
+	left int
+}
+
+// Write implements io.Writer.
+func (w *limitedWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.left)
+	w.buf.Write(p[:n])
+	w.left -= n
+	return len(p), nil
+}
+
+// stop ends the process and waits for it.
+func (p *process) stop() {
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() { _ = p.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(3 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-done
+	}
+}
+
+// cpuTick is what /proc counts in.
+const cpuTick = 10 * time.Millisecond
+
+// cpu is the processor time the process has used.
+func (p *process) cpu() (time.Duration, error) {
+	if p.cmd == nil { // no proxy at all
+		return 0, nil
+	}
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "stat"))
+	if err != nil {
+		return 0, err
+	}
+	// The name in parentheses may hold spaces; utime and stime are the 12th and 13th fields after it.
+	_, rest, ok := strings.Cut(string(raw), ") ")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 13 {
+		return 0, errors.New("unexpected /proc/PID/stat")
+	}
+	user, errUser := strconv.ParseInt(fields[11], 10, 64)
+	system, errSystem := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * cpuTick, errors.Join(errUser, errSystem)
+}
+
+// rss is its resident memory in bytes.
+func (p *process) rss() (int64, error) {
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "statm"))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(raw))
+	if len(fields) < 2 {
+		return 0, errors.New("unexpected /proc/PID/statm")
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize()), err
+}
+
+// freeAddress finds a port on the loopback address.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}

@@ -1,0 +1,71 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// streamed opens so many streams at once and measures the delay of each chunk.
+func streamed(ctx context.Context, p *process, streams, chunks int, every time.Duration) measured {
+	raw := streamRequest(p, chunks, every)
+	var mu sync.Mutex
+	var delays []time.Duration
+	fail := &firstError{}
+	before, err := p.cpu()
+	fail.set(err)
+	began := time.Now()
+	var group sync.WaitGroup
+	for range streams {
+		group.Go(func() {
+			c, err := dial(p.address)
+			if err != nil {
+				fail.set(err)
+				return
+			}
+			defer c.close()
+			var mine []time.Duration
+			fail.set(c.stream(raw, func(d time.Duration) { mine = append(mine, d) }))
+			mu.Lock()
+			defer mu.Unlock()
+			delays = append(delays, mine...)
+		})
+	}
+	group.Wait()
+	fail.set(ctx.Err())
+	if fail.get() == nil && len(delays) != streams*chunks {
+		fail.set(fmt.Errorf("%d chunks of %d arrived", len(delays), streams*chunks))
+	}
+	slices.Sort(delays)
+	return summarise(p, delays, before, time.Since(began), fail)
+}
+
+func streamRequest(p *process, chunks int, every time.Duration) []byte {
+	body := `{"model":"gpt-4.1","stream":true,"max_tokens":120,"messages":[{"role":"user","content":"hello"}]}`
+	return request(p, body, fmt.Sprintf("X-Bench-Stream: %d %d\r\n", every.Microseconds(), chunks))
+}
+
+// slowStreams is how many slow streams are held open to see what each costs in memory.
+const slowStreams = 1_000
+
+// memoryPerStream opens slow streams and returns the resident memory idle, and what each stream adds.
+func memoryPerStream(ctx context.Context, p *process) (idle, perStream int64, err error) {
+	if idle, err = p.rss(); err != nil {
+		return 0, 0, err
+	}
+	const chunks, every = 4, time.Second
+	done := make(chan measured, 1)
+	go func() { done <- streamed(ctx, p, slowStreams, chunks, every) }()
+	time.Sleep(chunks*every - every/2) // all are open, none has ended
+	open, err := p.rss()
+	m := <-done
+	if err == nil {
+		err = m.failed
+	}
+	return idle, (open - idle) / slowStreams, err
+}
