@@ -42,7 +42,10 @@ func byAge(a, b *v1alpha1.RateLimitPolicy) int {
 func overrides(p plan.Policy, earlier []plan.Policy) (lost []Override, by string) {
 	for _, route := range p.Routes {
 		for i := range earlier {
-			if _, has := earlier[i].Route(route.Name); has && covers(earlier[i].Selector, p.Selector) {
+			if !covers(earlier[i].Selector, p.Selector) {
+				continue
+			}
+			if _, has := earlier[i].Route(route.Name); has {
 				lost = append(lost, Override{Route: route.Name, By: earlier[i].Name})
 				break
 			}
@@ -74,13 +77,14 @@ func dropWhatDoesNotFit(empty plan.Plan, policies []v1alpha1.RateLimitPolicy, co
 	oldestFirst := slices.SortedFunc(maps.Keys(compiled), func(a, b int) int {
 		return byAge(&policies[a], &policies[b])
 	})
-	room := plan.MaxBytes - encodedSize(empty) - planOverheadBytes
+	fixed := encodedSize(empty)
+	room := plan.MaxBytes - fixed - planOverheadBytes
 	var dropped []int
 	kept := 0
 	for _, i := range oldestFirst {
 		alone := empty
 		alone.Policies = []plan.Policy{compiled[i]}
-		size := encodedSize(alone) - encodedSize(empty) + 1
+		size := encodedSize(alone) - fixed + 1
 		if size > room || kept == plan.MaxPolicies {
 			dropped = append(dropped, i)
 			continue
