@@ -1,7 +1,7 @@
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package crd
+package api
 
 import (
 	"fmt"
