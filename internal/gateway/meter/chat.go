@@ -14,8 +14,9 @@ var (
 	nameFinish  = []byte(`finish_reason"`)
 	nameUsage   = []byte(`usage"`)
 	nameChoices = []byte(`choices"`)
+	nameContent = []byte(`content"`)
 	chatTexts   = [][]byte{
-		[]byte(`content"`), []byte(`arguments"`), []byte(`text"`), []byte(`reasoning"`), []byte(`refusal"`), []byte(`data"`),
+		nameContent, []byte(`reasoning_content"`), []byte(`arguments"`), []byte(`text"`), []byte(`reasoning"`), []byte(`refusal"`), []byte(`data"`),
 	}
 	done = []byte("[DONE]")
 )
@@ -27,17 +28,19 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 		t.complete = true
 		return false
 	}
-	finish := after(data, nameFinish)
+	finish := t.finish.after(data)
 	if finish == nil || string(name) == "error" {
 		return unusualChat(t, data)
 	}
 	if starts(finish, '"') {
 		t.complete, t.content = true, true
 	}
-	if starts(after(data, nameUsage), '{') {
+	if starts(t.use.after(data), '{') {
 		addOpenAI(&t.usage, gjson.GetBytes(data, "usage"))
 	}
-	if n := anyText(data, chatTexts); n > 0 {
+	if n := textLen(t.words.after(data)); n > 0 {
+		t.delta(n)
+	} else if n := anyText(data, chatTexts); n > 0 {
 		t.delta(n)
 	}
 	return false

@@ -5,9 +5,37 @@ package meter
 
 import "bytes"
 
-// after finds the member name in data and returns what follows its colon. name is given without its first
-// quote and with its last: fewer false starts, and text inside a string cannot match, for there the quote is
-// escaped.
+// finder finds one member in the events of a stream. The events of one stream are alike, so it looks first
+// where the member was the last time, counted from the event's beginning or from its end.
+type finder struct {
+	// name is without its first quote and with its last: fewer false starts, and text inside a string cannot
+	// match, for there the quote is escaped.
+	name    []byte
+	fromEnd bool
+	last    int
+}
+
+// after returns what follows the member's colon, nil if there is none.
+func (f *finder) after(data []byte) []byte {
+	i := f.last
+	if f.fromEnd {
+		i = len(data) - f.last
+	}
+	behind := i + len(f.name)
+	if i > 0 && behind+1 < len(data) && data[behind] == ':' && data[behind+1] > ' ' && bytes.Equal(data[i:behind], f.name) {
+		return data[behind+1:]
+	}
+	value := after(data, f.name)
+	if value != nil {
+		f.last = len(data) - len(value) - len(f.name) - len(":")
+		if f.fromEnd {
+			f.last = len(data) - f.last
+		}
+	}
+	return value
+}
+
+// after finds the member name, spelled as a finder's, and returns what follows its colon.
 func after(data, name []byte) []byte {
 	for {
 		i := bytes.Index(data, name)
@@ -15,6 +43,9 @@ func after(data, name []byte) []byte {
 			return nil
 		}
 		data = data[i+len(name):]
+		if len(data) > 1 && data[0] == ':' && data[1] > ' ' {
+			return data[1:]
+		}
 		rest := bytes.TrimLeft(data, " \t\r\n")
 		if len(rest) > 0 && rest[0] == ':' {
 			return bytes.TrimLeft(rest[1:], " \t\r\n")

@@ -11,13 +11,14 @@ const contentDelta = "content_block_delta"
 
 // messages reads one event of a messages stream.
 func messages(t *tally, name, data []byte) bool {
-	if string(name) == contentDelta {
-		t.delta(anyText(data, messagesTexts))
-		return false
-	}
-	switch typeOf(name, data) {
+	switch string(typeOf(name, data)) {
 	case contentDelta:
-		t.delta(anyText(data, messagesTexts))
+		t.words.name = messagesTexts[0]
+		n := textLen(t.words.after(data))
+		if n == 0 {
+			n = anyText(data, messagesTexts[1:])
+		}
+		t.delta(n)
 	case "message_start":
 		addMessages(t, gjson.GetBytes(data, "message.usage"))
 	case "message_delta":

@@ -60,8 +60,13 @@ func TestB5NoUsageIsUnknown(t *testing.T) {
 		"chat":      `{"choices":[{"delta":{"content":"twelve bytes"},"finish_reason":null}]}`,
 		"messages":  `{"type":"content_block_delta","delta":{"type":"text_delta","text":"twelve bytes"}}`,
 		"responses": `{"type":"response.output_text.delta","delta":"twelve bytes"}`,
+		"chat ":     `{ "choices" : [ { "delta" : { "content" : "twelve bytes" }, "finish_reason" : null } ] }`,
+		"chat  ":    `{"choices":[{"delta":{"content":null,"reasoning_content":"twelve bytes"},"finish_reason":null}]}`,
+		"chat   ":   `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"twelve bytes"}}]},"finish_reason":null}]}`,
+		"chat    ":  `{"choices":[{"delta":{"content":"twelve bytes"}}]}`,
+		"messages ": `{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"twelve bytes"}}`,
 	} {
-		m := streamMeter(operation, false)
+		m := streamMeter(strings.TrimSpace(operation), false)
 		for range 10 {
 			m.Write(data(event))
 		}

@@ -22,7 +22,7 @@ var (
 // New returns a meter for a response to op. What it is decides the response's own type: some providers
 // answer a request for a stream with a document.
 func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classify Classifier) dialect.Meter {
-	t := tally{usage: dialect.Unknown(), classify: classify}
+	t := newTally(classify)
 	if encoding := h.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return &opaqueMeter{t}
 	}

@@ -5,12 +5,14 @@ package meter
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/tidwall/gjson"
 )
 
-var responsesTexts = [][]byte{[]byte(`delta"`)}
+var (
+	nameDelta   = []byte(`delta"`)
+	deltaSuffix = []byte(".delta")
+)
 
 // responses reads one event of a responses stream.
 func responses(t *tally, name, data []byte) bool {
@@ -19,14 +21,19 @@ func responses(t *tally, name, data []byte) bool {
 		return false
 	}
 	kind := typeOf(name, data)
-	switch kind {
+	if bytes.HasSuffix(kind, deltaSuffix) {
+		t.words.name = nameDelta
+		t.delta(textLen(t.words.after(data)))
+		return false
+	}
+	switch string(kind) {
 	case "response.completed", "response.incomplete", "response.failed":
 		v := gjson.GetBytes(data, "response")
 		if usage := v.Get("usage"); usage.IsObject() {
 			addOpenAI(&t.usage, usage)
 		}
 		t.complete = true
-		if kind == "response.failed" {
+		if string(kind) == "response.failed" {
 			t.fail([]byte(v.Raw))
 		}
 	case "error":
@@ -34,19 +41,15 @@ func responses(t *tally, name, data []byte) bool {
 	case "", "response.created", "response.in_progress", "response.queued", "response.output_item.added",
 		"response.content_part.added", "keepalive":
 	default:
-		if strings.HasSuffix(kind, ".delta") {
-			t.delta(anyText(data, responsesTexts))
-			return false
-		}
 		t.content = true
 	}
 	return false
 }
 
 // typeOf is the event's name, or its type where a provider names no events.
-func typeOf(name, data []byte) string {
+func typeOf(name, data []byte) []byte {
 	if len(name) > 0 && string(name) != "message" {
-		return string(name)
+		return name
 	}
-	return gjson.GetBytes(data, "type").Str
+	return []byte(gjson.GetBytes(data, "type").Str)
 }

@@ -20,6 +20,15 @@ type tally struct {
 	deltas   int64
 	text     int64
 	classify Classifier
+	// finish, use and words are where the members of the last events were.
+	finish, use, words finder
+}
+
+func newTally(classify Classifier) tally {
+	return tally{
+		usage: dialect.Unknown(), classify: classify, finish: finder{name: nameFinish, fromEnd: true},
+		use: finder{name: nameUsage, fromEnd: true}, words: finder{name: nameContent},
+	}
 }
 
 // Classifier reads an error document, as a dialect does.
