@@ -40,10 +40,16 @@ func (s *Scheduler) testHold(c *Call, h *hold) fit {
 	if credit-aside+b.eps >= h.amount {
 		return entitled
 	}
-	if b.level-h.amount+b.eps < b.others(i)+min(aside, max(credit, 0)) {
-		return lacks
+	if b.level-h.amount+b.eps >= b.others(i)+min(aside, max(credit, 0)) || b.goesFull(i, h.amount) {
+		return borrows
 	}
-	return borrows
+	return lacks
+}
+
+// goesFull says whether a call that has no room beside what the other lanes keep may go because the bucket is
+// full: for such a call it never gets better.
+func (b *bucket) goesFull(i int, amount float64) bool {
+	return b.Kind == Continuous && b.level+b.eps >= b.Capacity && amount > b.Capacity-b.othersHold(i)+b.eps
 }
 
 // aside is what the lane's credit owes to heads that were committed before this call: queues of one lane share
@@ -78,6 +84,7 @@ func (s *Scheduler) take(c *Call) {
 		b := h.bucket
 		a := &b.accounts[l.index]
 		floor := min(a.credit, s.aside(c, b))
+		full := b.goesFull(l.index, h.amount)
 		b.level -= h.amount
 		b.ceiling -= h.amount
 		b.reserved += h.amount
@@ -89,6 +96,9 @@ func (s *Scheduler) take(c *Call) {
 		}
 		a.credit = max(floor, a.credit-h.amount)
 		a.use.add(h.amount, s.clock)
+		if full {
+			b.back()
+		}
 	}
 	l.admitted++
 	c.verdict = Verdict{State: Admitted, Bucket: NoBucket}

@@ -74,7 +74,7 @@ func (u *usage) rate(clock int64) float64 {
 }
 
 func (u *usage) add(amount float64, clock int64) {
-	u.perSecond, u.at = u.rate(clock)+amount/useTime, clock
+	u.perSecond, u.at = max(0, u.rate(clock)+amount/useTime), clock
 }
 
 // tally is a sum that is exactly zero when nothing is in it, whatever rounding left.

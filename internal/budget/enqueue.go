@@ -31,6 +31,12 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 	c.node = n
 	s.join(q, n)
 	s.stir(c)
+	if again {
+		// Nobody asked whether it makes others of its lane late.
+		for _, q := range l.queues {
+			q.stale = true
+		}
+	}
 	c.verdict = Verdict{State: Queued, Bucket: NoBucket, Wait: duration(wait)}
 	if b != nil {
 		c.verdict.Bucket = b.id
@@ -73,9 +79,9 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 	return wait, b, false
 }
 
-// intime says whether a start after so many seconds is not too late.
+// intime says whether a start after so many seconds is not too late. Nothing is, for a call without deadline.
 func (n *node) intime(clock int64, wait float64) bool {
-	return !math.IsInf(wait, 1) && clock+nanoseconds(wait) <= n.startBy
+	return n.startBy >= forever || !math.IsInf(wait, 1) && clock+nanoseconds(wait) <= n.startBy
 }
 
 // alone is when a call that may not wait would fit behind those that do.

@@ -92,5 +92,8 @@ func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
 	if free := v.freeAfter(h.amount); free <= after(b.Capacity-b.level, b.Rate, b.eps) {
 		ready = min(ready, free)
 	}
+	if h.amount > v.room {
+		ready = min(ready, after(b.Capacity-b.level, b.Rate, b.eps))
+	}
 	return ready
 }

@@ -103,6 +103,7 @@ func (s *Scheduler) overspend(c *Call, h *hold, amount float64) {
 	a := &b.accounts[i]
 	b.level -= amount
 	b.ceiling -= amount
+	a.use.add(amount, s.clock)
 	a.credit = max(a.credit-amount, min(max(a.credit-amount, 0), b.level-b.others(i)))
 	s.stirBucket(b)
 }
@@ -122,6 +123,7 @@ func (s *Scheduler) refund(c *Call, h *hold, amount float64) {
 		b.level = max(old, min(b.Capacity, b.level+amount, b.ceiling))
 	}
 	a := &b.accounts[i]
+	a.use.add(-amount, s.clock)
 	raised := min(a.ceiling(), a.credit+amount)
 	a.credit = max(a.credit, min(raised, b.level-b.others(i)))
 }

@@ -58,10 +58,12 @@ type view struct {
 	level, rate, eps float64
 	// credit and own are the lane's e and r·R.
 	credit, own float64
-	// room is the capacity less what the others keep while idle: a larger call cannot borrow.
-	room   float64
-	served float64
-	claims []claim
+	// room is the capacity less what the others keep while idle: a larger call borrows only a full bucket.
+	room, capacity float64
+	// contended says that another lane has waiting calls.
+	contended bool
+	served    float64
+	claims    []claim
 }
 
 // look fills v with a bucket that is up to date.
@@ -69,11 +71,12 @@ func (b *bucket) look(v *view, i int, as stance) {
 	a := &b.accounts[i]
 	v.level, v.rate, v.eps = b.level, b.Rate, b.eps
 	v.credit, v.own, v.served = a.credit, a.share*b.Rate, a.served
-	v.room = b.Capacity + b.eps
+	v.room, v.capacity, v.contended = b.Capacity+b.eps, b.Capacity, false
 	v.claims = v.claims[:0]
 	for j := range b.accounts {
 		if j != i {
 			v.room -= b.accounts[j].hold
+			v.contended = v.contended || b.accounts[j].queued.n > 0
 			v.claims = append(v.claims, b.claim(j, as))
 		}
 	}
@@ -137,11 +140,27 @@ func after(amount, rate, eps float64) float64 {
 	return amount / rate
 }
 
+// fullAfter is when the bucket is full.
+func (v *view) fullAfter() float64 {
+	if v.contended {
+		return math.Inf(1)
+	}
+	rate := v.rate
+	for j := range v.claims {
+		rate -= v.claims[j].tail
+	}
+	return after(v.capacity-v.level, rate, v.eps)
+}
+
 // supply is how much the lane can count on having taken within t seconds, for calls of which the last one costs c:
-// its own rate is sure, and what others leave counts too unless c has no room beside what they keep.
+// its own rate is sure, and what others leave counts too. A call that has no room beside what they keep goes by
+// its lane's own rate or when the bucket is full.
 func (v *view) supply(t, c float64) float64 {
 	own := min(v.credit+v.own*t, v.level+v.rate*t)
 	if c > v.room {
+		if v.fullAfter() <= t {
+			return max(own, v.capacity)
+		}
 		return own
 	}
 	left, _ := v.free(t)
@@ -151,8 +170,13 @@ func (v *view) supply(t, c float64) float64 {
 // supplyAfter is the time after which supply has reached need.
 func (v *view) supplyAfter(need, c float64) float64 {
 	own := v.ownAfter(need, need)
-	if own == 0 || c > v.room {
-		return own
+	switch {
+	case own == 0:
+		return 0
+	case c <= v.room:
+		return min(own, v.freeAfter(need))
+	case need <= v.capacity:
+		return min(own, v.fullAfter())
 	}
-	return min(own, v.freeAfter(need))
+	return own
 }
