@@ -1,0 +1,55 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/policy"
+)
+
+// PolicyValidator answers requests to create and change policies.
+type PolicyValidator struct {
+	// Reader reads policies, pods and namespaces from caches.
+	Reader client.Reader
+}
+
+var _ admission.Validator[*v1alpha1.RateLimitPolicy] = (*PolicyValidator)(nil)
+
+// ValidateCreate refuses what has no meaning, and says what the first policy of a namespace still needs.
+func (v *PolicyValidator) ValidateCreate(ctx context.Context, p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
+	warnings, err := validate(p)
+	if err != nil {
+		return warnings, err
+	}
+	return append(warnings, v.firstPolicyWarnings(ctx, p)...), nil
+}
+
+// ValidateUpdate judges a spec only when it changes, so that rules that came later do not get in the way
+// of labels, finalizers and deletion.
+func (v *PolicyValidator) ValidateUpdate(_ context.Context, old, p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
+	if p.DeletionTimestamp != nil || equality.Semantic.DeepEqual(old.Spec, p.Spec) {
+		return nil, nil
+	}
+	return validate(p)
+}
+
+// ValidateDelete is never asked: the configuration names no DELETE.
+func (v *PolicyValidator) ValidateDelete(context.Context, *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
+	return nil, nil
+}
+
+func validate(p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
+	if errs := policy.Validate(p); len(errs) > 0 {
+		kind := v1alpha1.GroupVersion.WithKind("RateLimitPolicy").GroupKind()
+		return nil, apierrors.NewInvalid(kind, p.Name, errs)
+	}
+	return policy.Warnings(p), nil
+}

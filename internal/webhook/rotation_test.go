@@ -1,0 +1,60 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/certs"
+)
+
+// TestD8RotationBreaksNoCall creates ten pods a second while authorities and leaves are replaced, through
+// two replicas and with a handshake for each pod.
+func TestD8RotationBreaksNoCall(t *testing.T) {
+	namespace := env.Namespace(t, optedIn)
+	complaints := tlsLog.String()
+	issuers := map[string]bool{}
+	var wg sync.WaitGroup
+	const steps, podsPerStep = 25, 5
+	for step := range steps {
+		ahead.Add(int64(time.Minute))
+		for i := range podsPerStep {
+			wg.Go(func() {
+				pod := newPod(namespace, fmt.Sprintf("pod-%d-%d", step, i))
+				if err := env.Client.Create(t.Context(), pod); err != nil {
+					t.Errorf("create: %v", err)
+				} else if !isInjected(pod) {
+					t.Errorf("%s is not injected", pod.Name)
+				}
+			})
+			time.Sleep(100 * time.Millisecond)
+		}
+		for _, r := range replicas {
+			issuers[issuer(t, r)] = true
+		}
+	}
+	wg.Wait()
+	if fresh := strings.TrimPrefix(tlsLog.String(), complaints); fresh != "" {
+		t.Errorf("the servers complain:\n%s", fresh)
+	}
+	if len(issuers) < 3 {
+		t.Errorf("leaves of %d authorities were served, want at least two rotations", len(issuers))
+	}
+	if got := len(calls.in(namespace)); got != steps*podsPerStep {
+		t.Errorf("%d calls for %d pods", got, steps*podsPerStep)
+	}
+}
+
+func issuer(t *testing.T, r *certs.Source) string {
+	t.Helper()
+	leaf, err := r.GetCertificate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return leaf.Leaf.Issuer.CommonName
+}

@@ -1,0 +1,51 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/inject"
+)
+
+// The paths that config/webhook names.
+const (
+	PodPath    = "/mutate-pods"
+	PolicyPath = "/validate-policies"
+)
+
+// readTimeout bounds the wait for a cache, well below the API server's 3 s.
+const readTimeout = time.Second
+
+// Options of the handlers.
+type Options struct {
+	// Params is the installation's part; Namespace, CoordinatorCA and LimitRanges are filled in per pod.
+	Params inject.Params
+	// Bundle returns the PEM bundle that verifies the coordinator; nil leaves it out.
+	Bundle func() []byte
+	// Reader reads from caches: LimitRanges, Pods, Namespaces and policies.
+	Reader client.Reader
+}
+
+// Setup registers both handlers with the manager's webhook server, and their metrics.
+func Setup(mgr ctrl.Manager, o Options) error {
+	if o.Reader == nil {
+		o.Reader = mgr.GetClient()
+	}
+	pods := NewPodInjector(o)
+	if err := metrics.Registry.Register(pods.Outcomes); err != nil {
+		return err
+	}
+	mgr.GetWebhookServer().Register(PodPath, &admission.Webhook{Handler: pods})
+	return ctrl.NewWebhookManagedBy(mgr, &v1alpha1.RateLimitPolicy{}).
+		WithValidator(&PolicyValidator{Reader: o.Reader}).
+		WithValidatorCustomPath(PolicyPath).
+		Complete()
+}
