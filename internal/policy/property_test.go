@@ -44,7 +44,8 @@ func drawLanes(t *rapid.T) []v1alpha1.Lane {
 	for _, name := range names {
 		l := v1alpha1.Lane{Name: name}
 		if rapid.Bool().Draw(t, "states a share") {
-			share := rapid.Int32Range(0, 60).Draw(t, "share")
+			// Four lanes at most, so that the schema accepts them together.
+			share := rapid.Int32Range(0, wholePercent/4).Draw(t, "share")
 			l.ReservedPercent = &share
 		}
 		if rapid.Bool().Draw(t, "matches") {
@@ -112,9 +113,6 @@ func TestSharesNeverExceedTheWhole(t *testing.T) {
 		stated := int32(0)
 		for _, l := range declared {
 			stated += orDefault(l.ReservedPercent, 0)
-		}
-		if stated > wholePercent {
-			t.Skip("refused by the schema")
 		}
 		lanes := compileLanes(declared)
 		sum := int32(0)
