@@ -129,16 +129,21 @@ func largeBody() []byte {
 		strings.Repeat("iVBORw0KGgoAAAA/", 10<<20/16) + `"}},{"type":"text","text":"What is this?"}]}],"stream":true}`)
 }
 
-// TestC9LargeBodiesAreQuick: 10 MiB in at most 5 ms, tenfold slack.
+// TestC9LargeBodiesAreQuick: 10 MiB in at most 5 ms, tenfold slack. The best of a few runs counts, for the
+// machine may be busy.
 func TestC9LargeBodiesAreQuick(t *testing.T) {
 	body := largeBody()
-	began := time.Now()
-	r := Read(body, costs)
-	if took := time.Since(began); took > 50*time.Millisecond {
-		t.Errorf("took %v", took)
+	best := time.Hour
+	for range 10 {
+		began := time.Now()
+		r := Read(body, costs)
+		best = min(best, time.Since(began))
+		if r.MediaTokens != costs.Image || !r.Stream {
+			t.Fatalf("%+v", r)
+		}
 	}
-	if r.MediaTokens != costs.Image || !r.Stream {
-		t.Errorf("%+v", r)
+	if best > 50*time.Millisecond {
+		t.Errorf("took %v", best)
 	}
 }
 
