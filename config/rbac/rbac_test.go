@@ -1,0 +1,237 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rbac
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/testing/controlplane"
+)
+
+var update = flag.Bool("update", false, "write testdata/*.txt")
+
+const ownNamespace = "headgate-system"
+
+// TestE12Rights asks a real API server what each identity may do, as kubectl auth can-i --list does, and
+// compares the answers with golden files.
+func TestE12Rights(t *testing.T) {
+	env := controlplane.Start(t, controlplane.Options{})
+	for _, name := range []string{ownNamespace, "team-a"} {
+		if err := env.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, o := range manifests(t) {
+		if err := env.Client.Create(t.Context(), o); err != nil {
+			t.Fatalf("%T: %v", o, err)
+		}
+	}
+	bind(t, env.Client, "editor", "headgate-policy-editor")
+	bind(t, env.Client, "viewer", "headgate-policy-viewer")
+	tests := map[string]struct{ user, namespace, awaits string }{
+		"manager-in-a-tenants-namespace": {serviceAccount(ownNamespace, "headgate-manager"), "team-a", "ratelimitpolicies"},
+		"manager-in-its-own-namespace":   {serviceAccount(ownNamespace, "headgate-manager"), ownNamespace, "leases"},
+		"gateway-in-its-namespace":       {serviceAccount("team-a", "default"), "team-a", "selfsubjectrulesreviews"},
+		"policy-editor-in-the-namespace": {"editor", "team-a", "ratelimitpolicies"},
+		"policy-viewer-in-the-namespace": {"viewer", "team-a", "ratelimitpolicies"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c, err := client.New(env.User(t, tc.user, "system:authenticated"), client.Options{Scheme: env.Scheme})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareGolden(t, "testdata/"+name+".txt", rights(t, c, tc.namespace, tc.awaits))
+		})
+	}
+}
+
+// rights waits until the API server knows the roles: its own lag by a moment.
+func rights(t *testing.T, c client.Client, namespace, awaits string) []byte {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+		if err := c.Create(t.Context(), review); err == nil {
+			if text := flatten(review.Status.ResourceRules); strings.Contains(text, awaits) {
+				return []byte(text)
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no rights to %s in %s", awaits, namespace)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// flatten writes one line for each resource, with its verbs, sorted.
+func flatten(rules []authorizationv1.ResourceRule) string {
+	verbs := map[string][]string{}
+	for _, r := range rules {
+		for _, group := range r.APIGroups {
+			for _, resource := range r.Resources {
+				names := r.ResourceNames
+				if len(names) == 0 {
+					names = []string{""}
+				}
+				for _, name := range names {
+					key := resource
+					if group != "" {
+						key += "." + group
+					}
+					if name != "" {
+						key += "/" + name
+					}
+					verbs[key] = append(verbs[key], r.Verbs...)
+				}
+			}
+		}
+	}
+	var lines []string
+	for key, v := range verbs {
+		slices.Sort(v)
+		lines = append(lines, fmt.Sprintf("%s: %s\n", key, strings.Join(slices.Compact(v), " ")))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// TestE12NoBroadRights holds for every rule that is shipped, whatever the golden files say.
+func TestE12NoBroadRights(t *testing.T) {
+	for _, o := range manifests(t) {
+		switch role := o.(type) {
+		case *rbacv1.ClusterRole:
+			for _, r := range role.Rules {
+				checkRule(t, role.Name, r, true)
+			}
+			if role.AggregationRule != nil || role.Labels["rbac.authorization.k8s.io/aggregate-to-edit"]+role.Labels["rbac.authorization.k8s.io/aggregate-to-admin"] != "" {
+				t.Errorf("%s is aggregated beyond view", role.Name)
+			}
+		case *rbacv1.Role:
+			if role.Namespace != ownNamespace {
+				t.Errorf("a Role in %s", role.Namespace)
+			}
+			for _, r := range role.Rules {
+				checkRule(t, role.Name, r, false)
+			}
+		}
+	}
+}
+
+func checkRule(t *testing.T, role string, r rbacv1.PolicyRule, clusterWide bool) {
+	t.Helper()
+	for _, s := range slices.Concat(r.APIGroups, r.Resources, r.ResourceNames, r.Verbs, r.NonResourceURLs) {
+		if strings.Contains(s, "*") {
+			t.Errorf("%s has a wildcard: %v", role, r)
+		}
+	}
+	for _, verb := range []string{"escalate", "bind", "impersonate", "approve", "sign"} {
+		if slices.Contains(r.Verbs, verb) {
+			t.Errorf("%s may %s: %v", role, verb, r)
+		}
+	}
+	if !slices.Contains(r.Resources, "secrets") {
+		return
+	}
+	for _, verb := range r.Verbs {
+		named := len(r.ResourceNames) > 0
+		if clusterWide || verb == "list" || verb == "watch" || (!named && verb != "create") {
+			t.Errorf("%s may %s Secrets: %v", role, verb, r)
+		}
+	}
+}
+
+func serviceAccount(namespace, name string) string {
+	return "system:serviceaccount:" + namespace + ":" + name
+}
+
+func bind(t *testing.T, c client.Client, user, role string) {
+	t.Helper()
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+	}
+	if err := c.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// manifests are this folder's objects.
+func manifests(t *testing.T) []client.Object {
+	t.Helper()
+	kinds := map[string]func() client.Object{
+		"ServiceAccount":     func() client.Object { return &corev1.ServiceAccount{} },
+		"ClusterRole":        func() client.Object { return &rbacv1.ClusterRole{} },
+		"ClusterRoleBinding": func() client.Object { return &rbacv1.ClusterRoleBinding{} },
+		"Role":               func() client.Object { return &rbacv1.Role{} },
+		"RoleBinding":        func() client.Object { return &rbacv1.RoleBinding{} },
+	}
+	files, err := filepath.Glob("*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []client.Object
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, doc := range bytes.Split(data, []byte("\n---\n")) {
+			var meta metav1.TypeMeta
+			if err := yaml.Unmarshal(doc, &meta); err != nil {
+				t.Fatal(err)
+			}
+			if meta.Kind == "Kustomization" {
+				continue
+			}
+			o := kinds[meta.Kind]
+			if o == nil {
+				t.Fatalf("%s: unexpected kind %q", file, meta.Kind)
+			}
+			object := o()
+			if err := yaml.UnmarshalStrict(doc, object); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			out = append(out, object)
+		}
+	}
+	if len(out) < 7 {
+		t.Fatalf("only %d manifests", len(out))
+	}
+	return out
+}
+
+func compareGolden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("rights differ from %s (-want +got):\n%s", path, diff)
+	}
+}
