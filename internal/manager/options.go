@@ -40,7 +40,7 @@ type Options struct {
 	// replicas' gateways reach this one's.
 	CoordinatorAddress string
 	AdvertiseAddress   string
-	WebhookPort int
+	WebhookPort        int
 	// MetricsAddress and HealthAddress: 0 turns them off.
 	MetricsAddress string
 	HealthAddress  string
