@@ -45,6 +45,8 @@ func (c *call) countRefusal(f dialect.Failure, r *dialect.Reading, wait time.Dur
 		if !guided {
 			c.cfg.tally.Unguided.Add(1)
 		}
+	}
+	if f.Class == dialect.ClassThrottle && c.cfg.policy != "" {
 		c.cfg.gate.Refused(c.ticket, r, f.Budget, wait, guided, now)
 	}
 }

@@ -117,6 +117,8 @@ func (w *world) close() {
 	for _, cfg := range w.gateway.configs() {
 		cfg.gate.Close()
 	}
+	// The servers wait for half a second when they close a connection in the middle of a request.
+	time.Sleep(time.Second)
 }
 
 // answer is a response with its body.

@@ -33,7 +33,9 @@ func (c *call) send() *again {
 	received := c.now()
 	c.upstreamID = upstreamID(resp.Header)
 	reading := c.cfg.dialect.ReadHeaders(resp.StatusCode, resp.Header, received)
-	c.cfg.gate.Observe(c.ticket, &reading, received)
+	if c.cfg.policy != "" {
+		c.cfg.gate.Observe(c.ticket, &reading, received)
+	}
 	c.cfg.health.took(received.Sub(sent))
 	if resp.StatusCode < http.StatusBadRequest {
 		return c.succeeded(resp, &reading)
