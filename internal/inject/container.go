@@ -23,7 +23,7 @@ func container(spec *corev1.PodSpec, p Params, resources corev1.ResourceRequirem
 		ImagePullPolicy: p.PullPolicy,
 		Command:         []string{sidecar.Binary},
 		Args:            arguments(p),
-		Env:             environment(spec, p, resources.Limits),
+		Env:             environment(spec, p),
 		Ports: []corev1.ContainerPort{
 			{Name: sidecar.AdminPortName, ContainerPort: sidecar.AdminPort, Protocol: corev1.ProtocolTCP},
 		},

@@ -6,7 +6,6 @@ package inject
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +15,7 @@ import (
 
 // environment is the gateway's own. The pod's name, UID and namespace come from the kubelet, because
 // the first two are unknown at admission.
-func environment(spec *corev1.PodSpec, p Params, limits corev1.ResourceList) []corev1.EnvVar {
+func environment(spec *corev1.PodSpec, p Params) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		fromField(sidecar.EnvPodName, "metadata.name"),
 		fromField(sidecar.EnvPodUID, "metadata.uid"),
@@ -24,10 +23,6 @@ func environment(spec *corev1.PodSpec, p Params, limits corev1.ResourceList) []c
 	}
 	if p.CoordinatorCA != "" {
 		env = append(env, corev1.EnvVar{Name: sidecar.EnvCoordinatorCA, Value: p.CoordinatorCA})
-	}
-	if memory := limits.Memory().Value(); memory > 0 {
-		// A tenth is left to what the Go runtime does not count.
-		env = append(env, corev1.EnvVar{Name: "GOMEMLIMIT", Value: strconv.FormatInt(memory/10*9, 10)})
 	}
 	return append(env, proxyEnvironment(spec, p)...)
 }

@@ -1,0 +1,146 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inject
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/internal/sidecar"
+)
+
+// kubelet resolves a container's variables as the kubelet does: sources in order, then env, the later
+// winning, then expansions of what came before.
+func kubelet(c corev1.Container, secrets map[string]map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, s := range c.EnvFrom {
+		data := map[string]string{}
+		switch {
+		case s.ConfigMapRef != nil && s.ConfigMapRef.Name == sidecar.EnvConfigMap:
+			data = EnvData()
+		case s.SecretRef != nil:
+			data = secrets[s.SecretRef.Name]
+		}
+		for k, v := range data {
+			out[s.Prefix+k] = v
+		}
+	}
+	for _, e := range c.Env {
+		if e.ValueFrom != nil {
+			out[e.Name] = secrets[e.ValueFrom.SecretKeyRef.Name][e.ValueFrom.SecretKeyRef.Key]
+			continue
+		}
+		out[e.Name] = e.Value
+	}
+	return out
+}
+
+// TestD16AppsOwnVariablesWin compares what an app sees before and after: a base URL it has is never
+// changed, one it lacks leads to the gateway, no other variable changes, and what injection says about
+// it is true or "unknown".
+func TestD16AppsOwnVariablesWin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		secrets := map[string]map[string]string{"s": drawSecret(t)}
+		pod := corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{drawContainer(t, "app")}}}
+		for i := range pod.Spec.Containers[0].Env {
+			if from := pod.Spec.Containers[0].Env[i].ValueFrom; from != nil {
+				from.SecretKeyRef.Name = "s"
+			}
+		}
+		after, outcome := Inject(pod, testParams())
+		was, is := kubelet(pod.Spec.Containers[0], secrets), kubelet(after.Spec.Containers[0], secrets)
+		for name, value := range was {
+			switch {
+			case slices.Contains(noProxyVariables, name):
+				if !strings.HasPrefix(is[name], strings.TrimRight(value, ", ")) {
+					t.Fatalf("%s was %q and is %q", name, value, is[name])
+				}
+			case is[name] != value:
+				t.Fatalf("%s was %q and is %q", name, value, is[name])
+			}
+		}
+		for _, v := range baseURLs {
+			checkRouting(t, v, was, is, outcome)
+		}
+		for name := range is {
+			_, had := was[name]
+			known := slices.Contains(noProxyVariables, name) || slices.ContainsFunc(baseURLs, func(v baseURL) bool { return v.name == name })
+			if !had && !known {
+				t.Fatalf("%s came from nowhere", name)
+			}
+		}
+	})
+}
+
+func checkRouting(t *rapid.T, v baseURL, was, is map[string]string, o Outcome) {
+	if _, had := was[v.name]; !had && is[v.name] != v.value {
+		t.Fatalf("%s is missing: %q", v.name, is[v.name])
+	}
+	said := Variable{"app", v.name}
+	unknown, unrouted := slices.Contains(o.Unknown, said), slices.Contains(o.Unrouted, said)
+	if routed := leadsToGateway(is[v.name]); !unknown && routed == unrouted && !isSecret(is[v.name]) {
+		t.Fatalf("%s=%q leads to the gateway: %t, reported unrouted: %t", v.name, is[v.name], routed, unrouted)
+	}
+}
+
+// isSecret tells a value that injection could not read, and must count as the app's own.
+func isSecret(value string) bool { return strings.HasPrefix(value, "secret:") || value == "" }
+
+func drawSecret(t *rapid.T) map[string]string {
+	out := map[string]string{"k": "secret:http://127.0.0.1:15080/openai/v1"}
+	for _, name := range []string{"OPENAI_BASE_URL", "BASE_URL", "NO_PROXY", "no_proxy", "HTTP_PROXY"} {
+		if rapid.Bool().Draw(t, name) {
+			out[name] = "theirs-" + name
+		}
+	}
+	return out
+}
+
+// TestProxiedAppReachesTheGateway holds in whichever case of NO_PROXY a client looks first.
+func TestProxiedAppReachesTheGateway(t *testing.T) {
+	tests := map[string]struct{ env []corev1.EnvVar }{
+		"none":       {[]corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "p"}}},
+		"upper":      {[]corev1.EnvVar{{Name: "http_proxy", Value: "p"}, {Name: "NO_PROXY", Value: "corp.example"}}},
+		"lower":      {[]corev1.EnvVar{{Name: "ALL_PROXY", Value: "p"}, {Name: "no_proxy", Value: "corp.example,127.0.0.1"}}},
+		"both":       {[]corev1.EnvVar{{Name: "HTTP_PROXY", Value: "p"}, {Name: "NO_PROXY", Value: "a.example"}, {Name: "no_proxy", Value: "b.example"}}},
+		"trailing ,": {[]corev1.EnvVar{{Name: "HTTP_PROXY", Value: "p"}, {Name: "NO_PROXY", Value: "corp.example, "}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Env: tc.env}}}}
+			after, _ := Inject(pod, testParams())
+			is := kubelet(after.Spec.Containers[0], nil)
+			for _, variable := range noProxyVariables {
+				entries := strings.Split(is[variable], ",")
+				for _, host := range loopback {
+					if !slices.Contains(entries, host) {
+						t.Errorf("%s=%q lacks %s", variable, is[variable], host)
+					}
+				}
+				if slices.Contains(entries, "") {
+					t.Errorf("%s=%q has an empty entry", variable, is[variable])
+				}
+			}
+			was := kubelet(pod.Spec.Containers[0], nil)
+			if was["NO_PROXY"] != "" && was["no_proxy"] == "" && !strings.HasPrefix(is["no_proxy"], "corp.example,") {
+				t.Errorf("no_proxy=%q hides what NO_PROXY says", is["no_proxy"])
+			}
+			gateway := kubelet(corev1.Container{Env: literals(after.Spec.InitContainers[0].Env)}, nil)
+			if !strings.Contains(gateway["NO_PROXY"]+gateway["no_proxy"], "headgate-coordinator") {
+				t.Errorf("the gateway would call the coordinator through the proxy: %v", gateway)
+			}
+			if gateway["HTTPS_PROXY"]+gateway["HTTP_PROXY"]+gateway["http_proxy"]+gateway["ALL_PROXY"] != "p" {
+				t.Errorf("the gateway does not use the proxy: %v", gateway)
+			}
+		})
+	}
+}
+
+func literals(env []corev1.EnvVar) []corev1.EnvVar {
+	return slices.DeleteFunc(slices.Clone(env), func(e corev1.EnvVar) bool { return e.ValueFrom != nil })
+}
