@@ -16,6 +16,7 @@ func (r Reading) Wait(class Class) (wait time.Duration, source Source, ok bool) 
 	switch r.Source {
 	case SourceRetryAfterMillis, SourceRetryAfterSeconds, SourceRetryAfterDate:
 		return r.RetryAfter, r.Source, true
+	default: // the rest ranks below the resets
 	}
 	if wait, ok := latestReset(r.Budgets, true); ok {
 		return wait, SourceResetHeader, true

@@ -40,6 +40,7 @@ func walk(s *Scanner) (strings []string) {
 
 // flatten is the same by the standard library.
 func flatten(t *testing.T, text []byte) (strings []string) {
+	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	for {

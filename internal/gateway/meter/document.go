@@ -6,9 +6,10 @@ package meter
 import (
 	"bytes"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // documentMeter meters a JSON document of any length.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
@@ -152,10 +153,14 @@ func TestDocuments(t *testing.T) {
 		operation, text string
 		want            dialect.Usage
 	}{
-		"chat": {"chat", `{"id":"c","choices":[{"message":{"content":"\"usage\":{}"}}],"usage":{"prompt_tokens":10000,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":8000}}}`,
-			dialect.Usage{Input: 10000, Output: 2, CachedRead: 8000, CacheWrite: -1, Reasoning: -1}},
-		"messages": {"messages", `{"type":"message","usage":{"input_tokens":200,"cache_read_input_tokens":8000,"cache_creation_input_tokens":500,"output_tokens":9},"content":[]}`,
-			dialect.Usage{Input: 200, Output: 9, CachedRead: 8000, CacheWrite: 500, Reasoning: -1, CacheOutside: true}},
+		"chat": {
+			"chat", `{"id":"c","choices":[{"message":{"content":"\"usage\":{}"}}],"usage":{"prompt_tokens":10000,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":8000}}}`,
+			dialect.Usage{Input: 10000, Output: 2, CachedRead: 8000, CacheWrite: -1, Reasoning: -1},
+		},
+		"messages": {
+			"messages", `{"type":"message","usage":{"input_tokens":200,"cache_read_input_tokens":8000,"cache_creation_input_tokens":500,"output_tokens":9},"content":[]}`,
+			dialect.Usage{Input: 200, Output: 9, CachedRead: 8000, CacheWrite: 500, Reasoning: -1, CacheOutside: true},
+		},
 		"embeddings, usage last":  {"embeddings", "{" + vectors + `,"usage":{"prompt_tokens":5,"total_tokens":5}}`, dialect.Usage{Input: 5, CachedRead: -1, CacheWrite: -1, Reasoning: -1}},
 		"embeddings, usage first": {"embeddings", `{"usage":{"prompt_tokens":5,"total_tokens":5},` + vectors + "}", dialect.Usage{Input: 5, CachedRead: -1, CacheWrite: -1, Reasoning: -1}},
 		"no usage":                {"chat", `{"choices":[]}`, dialect.Unknown()},
@@ -254,6 +259,7 @@ func BenchmarkMessagesDelta(b *testing.B) {
 }
 
 func benchmark(b *testing.B, operation, event string) {
+	b.Helper()
 	for name, strip := range map[string]bool{"plain": false, "strip": true} {
 		b.Run(name, func(b *testing.B) {
 			m := streamMeter(operation, strip)

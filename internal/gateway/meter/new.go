@@ -7,9 +7,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // The interfaces guard against a drift from the contract.

@@ -13,8 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
 func event() http.Header {
@@ -58,7 +59,7 @@ func relay(m dialect.Meter, pieces ...[]byte) []byte {
 	return append(out, m.Close()...)
 }
 
-func read(t testing.TB, name string) []byte {
+func read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -227,6 +228,18 @@ func TestB6OnlyTheInjectedChunkGoes(t *testing.T) {
 				t.Errorf("got %q, want %q", got, text)
 			}
 		})
+	}
+}
+
+// TestB6TheLastChunkMayLackItsBlankLine: a stream that ends behind the injected chunk.
+func TestB6TheLastChunkMayLackItsBlankLine(t *testing.T) {
+	const kept = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n"
+	text := []byte(kept + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":6}}")
+	for cut := range len(text) + 1 {
+		m := streamMeter("chat", true)
+		if got := string(relay(m, text[:cut], text[cut:])); got != kept || m.Usage().Output != 6 {
+			t.Errorf("cut at %d: %q, usage %+v", cut, got, m.Usage())
+		}
 	}
 }
 

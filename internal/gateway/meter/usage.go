@@ -4,14 +4,15 @@
 package meter
 
 import (
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/tidwall/gjson"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
 // maxTokens is what absurd values saturate to.
 const maxTokens = 1 << 40
 
-// addOpenAI reads the usage objects of chat completions, completions, embeddings and responses. Cached
+// addOpenAI reads the usage objects of chat, completions, embeddings and responses. Cached
 // tokens lie inside the input.
 func addOpenAI(u *dialect.Usage, v gjson.Result) {
 	replace(&u.Input, v.Get("prompt_tokens"), v.Get("input_tokens"))

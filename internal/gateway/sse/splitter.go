@@ -126,6 +126,7 @@ func (s *Splitter) add(piece []byte, h Handler) {
 	case passed:
 		h.Large(piece)
 		return
+	case whole:
 	}
 	if !s.large && len(s.line)+len(piece)+len(s.data) <= MaxEvent {
 		s.line = append(s.line, piece...)
@@ -196,6 +197,7 @@ func (s *Splitter) finishLine(rest []byte, end int64, h Handler) {
 		h.Large(rest)
 		s.started = true
 		return
+	case whole:
 	}
 	line := rest
 	if len(s.line) > 0 {

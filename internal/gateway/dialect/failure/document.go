@@ -15,7 +15,7 @@ import (
 const (
 	// maxBody is how much of an error body is read; real ones are below 4 KiB.
 	maxBody = 64 << 10
-	// maxUnwrap bounds JSON in a string in an array in an error in …
+	// maxUnwrap bounds JSON in a string in an array in an error.
 	maxUnwrap = 4
 )
 
@@ -93,6 +93,7 @@ func word(v gjson.Result) string {
 		return v.Str
 	case gjson.Number:
 		return v.Raw
+	default:
+		return ""
 	}
-	return ""
 }

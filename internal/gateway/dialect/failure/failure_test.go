@@ -12,8 +12,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
 // TestShapesOfErrorBodies: the same error, however it is wrapped.

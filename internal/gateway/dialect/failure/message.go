@@ -96,7 +96,7 @@ func maskWord(word string, secret bool) string {
 			secret = (separator == "=" || separator == ":") && namesSecret(strings.ToLower(piece))
 		} else {
 			// Quotes and separators after the name carry on: "api_key":"x".
-			secret = secret && strings.Contains("\"'`:= ", separator)
+			secret = secret && carriesOn(separator)
 		}
 		if piece != "" && separator == "\"" && namesSecret(strings.ToLower(piece)) && strings.HasPrefix(rest[size:], ":") {
 			secret = true
@@ -104,6 +104,12 @@ func maskWord(word string, secret bool) string {
 		word = rest[size:]
 	}
 	return out.String()
+}
+
+// carriesOn are what stands between a name and its value.
+func carriesOn(separator string) bool {
+	const between = "\"'`:= "
+	return strings.Contains(between, separator)
 }
 
 // keyRune is what keys consist of: base64 in both alphabets, hex, dots of JWTs, and the stars of keys that

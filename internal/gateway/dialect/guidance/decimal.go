@@ -10,7 +10,7 @@ import (
 )
 
 // Longest is what huge values saturate to: the whole seconds of the longest Duration.
-const Longest = time.Duration(1<<63-1) / time.Second * time.Second
+const Longest = 9_223_372_036 * time.Second
 
 // decimal reads -?DIGIT+(.DIGIT+)? in units. Anything else that a float parser takes (NaN, Inf, hex,
 // exponents, +, _) is malformed. Negative values are 0, huge ones saturate.

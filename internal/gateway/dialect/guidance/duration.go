@@ -18,12 +18,29 @@ var units = [...]struct {
 	unit time.Duration
 }{
 	// Longer names first, so that "ms" is not read as "m".
-	{"milliseconds", time.Millisecond}, {"millisecond", time.Millisecond},
-	{"seconds", time.Second}, {"second", time.Second}, {"secs", time.Second}, {"sec", time.Second},
-	{"minutes", time.Minute}, {"minute", time.Minute}, {"mins", time.Minute}, {"min", time.Minute},
-	{"hours", time.Hour}, {"hour", time.Hour}, {"days", day}, {"day", day},
-	{"ms", time.Millisecond}, {"us", time.Microsecond}, {"µs", time.Microsecond}, {"μs", time.Microsecond}, {"ns", time.Nanosecond},
-	{"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", day},
+	{"milliseconds", time.Millisecond},
+	{"millisecond", time.Millisecond},
+	{"seconds", time.Second},
+	{"second", time.Second},
+	{"secs", time.Second},
+	{"sec", time.Second},
+	{"minutes", time.Minute},
+	{"minute", time.Minute},
+	{"mins", time.Minute},
+	{"min", time.Minute},
+	{"hours", time.Hour},
+	{"hour", time.Hour},
+	{"days", day},
+	{"day", day},
+	{"ms", time.Millisecond},
+	{"us", time.Microsecond},
+	{"µs", time.Microsecond},
+	{"μs", time.Microsecond},
+	{"ns", time.Nanosecond},
+	{"s", time.Second},
+	{"m", time.Minute},
+	{"h", time.Hour},
+	{"d", day},
 }
 
 // duration reads a whole compound duration such as 6m0s, 2m59.56s, 547ms or 1d2h.

@@ -160,8 +160,11 @@ func (p *parser) parameter(m *member) bool {
 	if ok && integer && len(key) == 1 {
 		m.has[key[0]], m.value[key[0]] = true, value
 	}
-	return ok && (integer || !strings.Contains("rtqw", key))
+	return ok && (integer || !numeric(key))
 }
+
+// numeric are the parameters the draft defines as integers.
+func numeric(key string) bool { return key == "r" || key == "t" || key == "q" || key == "w" }
 
 func keyByte(c byte, isFirst bool) bool {
 	if c >= 'a' && c <= 'z' || c == '*' {

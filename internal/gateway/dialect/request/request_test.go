@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
 var costs = Costs{Image: 1500, Audio: 1400, Document: 3000}
