@@ -83,6 +83,7 @@ func TestA7QuotaIsToldFromThrottle(t *testing.T) {
 		{"OpenAI", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":null}}`, dialect.ClassQuota},
 		{"OpenAI", 429, `{"error":{"message":"You exceeded your current quota","type":"requests","code":"rate_limit_exceeded"}}`, dialect.ClassThrottle},
 		{"OpenAI", 403, `{"error":{"type":"insufficient_quota","code":"organization_spend_limit_exceeded"}}`, dialect.ClassQuota},
+		{"OpenAI", 429, `{"error":{"type":"requests","code":"project_spend_limit_exceeded"}}`, dialect.ClassQuota},
 		{"OpenAI", 429, `{"error":{"message":"Request too large for gpt-5 (TPM): Limit 30000, Requested 40000.","type":"tokens","code":"rate_limit_exceeded"}}`, dialect.ClassPermanent},
 		{"OpenAI", 429, `{"error":{"message":"Rate limit reached on tokens per day (TPD): Limit 9","type":"tokens","code":"rate_limit_exceeded"}}`, dialect.ClassQuota},
 		{"OpenAI", 429, `{"error":{"message":"The engine is currently overloaded","type":"server_error","code":null}}`, dialect.ClassOverload},
