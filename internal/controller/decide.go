@@ -6,6 +6,7 @@ package controller
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,11 +37,13 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 	pods := candidates(seen.pods, seen.optedIn)
 	in := policy.Inputs{
 		Namespace: seen.namespace, ProviderCA: r.ProviderCA, CoordinatorCA: r.bundle(seen.plan),
-		Previous: seen.plan, Now: r.Now(),
+		Previous: seen.plan, Now: r.Now(), PodsSeen: state.podsSeen,
 	}
 	compiled, outcomes := policy.Compile(seen.policies, in)
 	matched := newMatcher(&compiled).byPolicy(pods)
-	if in.PodsSeen = podsSeen(matched); len(in.PodsSeen) > 0 {
+	if now := podsSeen(matched); !maps.Equal(now, in.PodsSeen) {
+		// Which pods a policy selects is known only once it is compiled.
+		in.PodsSeen, state.podsSeen = now, now
 		compiled, outcomes = policy.Compile(seen.policies, in)
 	}
 	if keepLastGood(&compiled, seen, outcomes, in) {

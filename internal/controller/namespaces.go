@@ -25,6 +25,8 @@ type namespace struct {
 	decided *decision
 	// revision is the highest one given out; it outlives the plan's ConfigMap.
 	revision int64
+	// podsSeen counts the pods of each policy, by name, as of the last decision.
+	podsSeen map[string]int32
 	// raised is what status.Build wants back, by policy.
 	raised map[types.UID][]string
 }

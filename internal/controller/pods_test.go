@@ -1,0 +1,158 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/sidecar"
+)
+
+func owned(kind, name string, labels map[string]string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "p", Labels: labels, OwnerReferences: []metav1.OwnerReference{{Kind: kind, Name: name, Controller: ptr.To(true)}},
+	}}
+}
+
+func TestOwnersAreWhatKubectlRestarts(t *testing.T) {
+	hash := map[string]string{"pod-template-hash": "6d9f4c7b5"}
+	for name, tc := range map[string]struct {
+		pod   *corev1.Pod
+		owner string
+		job   bool
+	}{
+		"deployment":         {owned("ReplicaSet", "support-6d9f4c7b5", hash), "deployment/support", false},
+		"bare replica set":   {owned("ReplicaSet", "support", nil), "", false},
+		"stateful set":       {owned("StatefulSet", "ingest", nil), "statefulset/ingest", false},
+		"daemon set":         {owned("DaemonSet", "agent", nil), "daemonset/agent", false},
+		"cron job":           {owned("Job", "nightly-29384756", nil), "cronjob/nightly", true},
+		"job":                {owned("Job", "import", nil), "job/import", true},
+		"something of yours": {owned("Rollout", "web", nil), "", false},
+		"nobody":             {&corev1.Pod{}, "", false},
+	} {
+		if owner, job := ownerOf(tc.pod); owner != tc.owner || job != tc.job {
+			t.Errorf("%s: got %q %v", name, owner, job)
+		}
+	}
+}
+
+// What status is made of is the same of a stripped pod, and the rest is gone.
+func TestStrippedPodKeepsWhatIsRead(t *testing.T) {
+	pod := owned("StatefulSet", "ingest", map[string]string{"app": "x", "headgate.dev/inject": "enabled"})
+	pod.UID, pod.ResourceVersion, pod.Status.Phase = "u", "7", corev1.PodRunning
+	pod.Annotations = map[string]string{
+		sidecar.AnnotationContract: "1", sidecar.AnnotationUnrouted: "app=X", "kubectl.kubernetes.io/last-applied-configuration": "long",
+	}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
+	pod.Spec = corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: sidecar.ContainerName, Image: "i", Env: []corev1.EnvVar{{Name: "SECRET", Value: "s"}}}},
+		Containers:     []corev1.Container{{Name: "app", Image: "i", Env: []corev1.EnvVar{{Name: "SECRET", Value: "s"}}}},
+		Volumes:        []corev1.Volume{{Name: "v"}},
+	}
+	want := podFacts(pod, false)
+	got, err := StripPod(pod.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripped := got.(*corev1.Pod)
+	if diff := cmp.Diff(want, podFacts(stripped, false)); diff != "" {
+		t.Error(diff)
+	}
+	if stripped.Spec.Containers[0].Env != nil || stripped.Spec.Volumes != nil || stripped.ManagedFields != nil || len(stripped.Annotations) != 2 {
+		t.Errorf("kept too much: %+v", stripped)
+	}
+	if stripped.ResourceVersion != "7" || !live(stripped) || !injected(stripped) {
+		t.Errorf("kept too little: %+v", stripped)
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	pod := func(name, label string, phase corev1.PodPhase) corev1.Pod {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{Phase: phase}}
+		if label != "" {
+			p.Labels = map[string]string{"headgate.dev/inject": label}
+		}
+		return p
+	}
+	plain, out := pod("plain", "", corev1.PodRunning), pod("out", "disabled", corev1.PodRunning)
+	in, ended := pod("in", "enabled", corev1.PodPending), pod("ended", "", corev1.PodSucceeded)
+	for name, tc := range map[string]struct {
+		pods    []corev1.Pod
+		optedIn bool
+		want    []string
+	}{
+		"namespace opted in":   {[]corev1.Pod{plain, out, in, ended}, true, []string{"plain", "in"}},
+		"some pods labelled":   {[]corev1.Pod{plain, out, in}, false, []string{"in"}},
+		"nobody asked for any": {[]corev1.Pod{plain, out}, false, []string{"plain"}},
+	} {
+		var got []string
+		for _, p := range candidates(tc.pods, tc.optedIn) {
+			got = append(got, p.Name)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// The matcher, which works once for each group of labels, agrees with plan.Select, which gateways use.
+func TestMatcherAgreesWithSelect(t *testing.T) {
+	values := rapid.SampledFrom([]string{"", "a", "b"})
+	labels := rapid.MapOfN(rapid.SampledFrom([]string{"x", "y", "z"}), values, 0, 3)
+	term := rapid.Custom(func(t *rapid.T) plan.Term {
+		return plan.Term{
+			Key:      rapid.SampledFrom([]string{"x", "y"}).Draw(t, "key"),
+			Operator: rapid.SampledFrom([]plan.Operator{plan.In, plan.NotIn, plan.Exists, plan.DoesNotExist}).Draw(t, "operator"),
+			Values:   rapid.SliceOfN(values, 1, 2).Draw(t, "values"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var p plan.Plan
+		for i := range rapid.IntRange(0, 5).Draw(t, "policies") {
+			policy := plan.Policy{Name: fmt.Sprint(i), Selector: rapid.SliceOfN(term, 0, 2).Draw(t, "selector")}
+			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"p", "q", "r"}), 1, 3, rapid.ID).Draw(t, "routes") {
+				policy.Routes = append(policy.Routes, plan.Route{Name: name})
+			}
+			p.Policies = append(p.Policies, policy)
+		}
+		m := newMatcher(&p)
+		for range 5 {
+			pod := labels.Draw(t, "labels")
+			want := map[string]bool{}
+			for _, route := range []string{"p", "q", "r"} {
+				if policy, _, ok := p.Select(pod, route); ok {
+					want[policy.Name] = true
+				}
+			}
+			got := map[string]bool{}
+			for _, i := range m.governing(pod) {
+				got[p.Policies[i].Name] = true
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("labels %v: %s", pod, diff)
+			}
+		}
+	})
+}
+
+// Kept policies stand where policy.Compile puts the valid ones.
+func TestLastGoodOrderIsCompilesOrder(t *testing.T) {
+	seen := testPolicies(40)
+	compiled, _ := compileAll(seen)
+	shuffled := slices.Clone(compiled.Policies)
+	slices.Reverse(shuffled)
+	slices.SortFunc(shuffled, byPrecedence(seen))
+	if diff := cmp.Diff(compiled.Policies, shuffled); diff != "" {
+		t.Error(diff)
+	}
+}
