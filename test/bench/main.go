@@ -19,18 +19,17 @@ import (
 
 // options are the command's flags.
 type options struct {
-	gateway, fakeprovider string
-	rounds                int
-	seconds               time.Duration
-	overload              time.Duration
-	only                  string
-	strict                bool
+	gateway, fakeprovider, app string
+	rounds                     int
+	seconds                    time.Duration
+	overload                   time.Duration
+	only                       string
+	strict                     bool
 }
 
-// Modes in which this binary starts itself.
 const (
-	modeProxy  = "rp"
-	modeClient = "client"
+	// modeProxy is how this binary starts itself as rp.
+	modeProxy = "rp"
 	// envPinned says that this process has its core already.
 	envPinned = "HEADGATE_BENCH_PINNED"
 )
@@ -45,20 +44,16 @@ func main() {
 }
 
 func command(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case modeProxy:
-			return reverseProxy(args[1:])
-		case modeClient:
-			return overloadClient(ctx, args[1:])
-		}
+	if len(args) > 0 && args[0] == modeProxy {
+		return reverseProxy(args[1:])
 	}
 	var o options
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&o.gateway, "gateway", "bin/bench/gateway", "the gateway's binary, stripped")
 	fs.StringVar(&o.fakeprovider, "fakeprovider", "bin/bench/fakeprovider", "the simulated provider's binary, for the overload part")
+	fs.StringVar(&o.app, "app", "bin/bench/app", "the demo app's binary, the client of the overload part")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; medians are shown")
-	fs.DurationVar(&o.seconds, "time", 2*time.Second, "length of each measurement")
+	fs.DurationVar(&o.seconds, "time", 1500*time.Millisecond, "length of each measurement")
 	fs.DurationVar(&o.overload, "overload", 90*time.Second, "length of the overload part; 0 leaves it out")
 	fs.StringVar(&o.only, "only", "", "run only these parts: calls, bodies, streams, process, overload; comma-separated")
 	fs.BoolVar(&o.strict, "strict", false, "fail where a must is not met")

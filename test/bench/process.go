@@ -28,16 +28,25 @@ type process struct {
 	stderr  bytes.Buffer
 }
 
-// start runs a command on the first core.
+// start runs a proxy on the first core.
 func start(name, address, path, binary string, args ...string) (*process, error) {
-	p := &process{name: name, address: address, path: path}
 	if taskset, err := exec.LookPath("taskset"); err == nil {
 		args = append([]string{"-c", "0", binary}, args...)
 		binary = taskset
 	}
+	p, err := startIn(name, address, nil, binary, args...)
+	if p != nil {
+		p.path = path
+	}
+	return p, err
+}
+
+// startIn runs a command with further variables on this process's own core.
+func startIn(name, address string, env []string, binary string, args ...string) (*process, error) {
+	p := &process{name: name, address: address}
 	p.cmd = exec.Command(binary, args...) //nolint:noctx // stopped by stop
-	p.cmd.Stderr = &limitedWriter{&p.stderr, 1 << 16}
-	p.cmd.Env = append(os.Environ(), "GODEBUG=")
+	p.cmd.Stderr = &limitedWriter{&p.stderr, maxStderr}
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing outlives a run
 	p.started = time.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -45,6 +54,9 @@ func start(name, address, path, binary string, args ...string) (*process, error)
 	}
 	return p, nil
 }
+
+// maxStderr bounds what is kept of a process's complaints.
+const maxStderr = 1 << 16
 
 // limitedWriter keeps the first bytes of what is written.
 type limitedWriter struct {

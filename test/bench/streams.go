@@ -21,8 +21,9 @@ func streamed(ctx context.Context, p *process, streams, chunks int, every time.D
 	fail.set(err)
 	began := time.Now()
 	var group sync.WaitGroup
-	for range streams {
+	for i := range streams {
 		group.Go(func() {
+			time.Sleep(every * time.Duration(i) / time.Duration(streams)) // so that chunks come one by one
 			c, err := dial(p.address)
 			if err != nil {
 				fail.set(err)

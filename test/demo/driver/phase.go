@@ -54,7 +54,7 @@ func runPhase(ctx context.Context, o *options) error {
 	}
 	start := time.Now().Add(lead)
 	for _, a := range o.apps {
-		if err := post(ctx, a.url+"/run", o.run(a, start), nil); err != nil {
+		if err := load.Post(ctx, a.url+"/run", o.run(a, start), nil); err != nil {
 			return err
 		}
 	}
@@ -75,11 +75,11 @@ func runPhase(ctx context.Context, o *options) error {
 func prepare(ctx context.Context, o *options) (fakeprovider.Stats, error) {
 	var stats fakeprovider.Stats
 	if o.startPercent < 0 {
-		err := get(ctx, o.provider+"/_fake/stats", &stats)
+		err := load.Get(ctx, o.provider+"/_fake/stats", &stats)
 		return stats, err
 	}
 	body := map[string]any{"budget": o.budget, "percent": o.startPercent}
-	err := post(ctx, o.provider+"/_fake/level", body, &stats)
+	err := load.Post(ctx, o.provider+"/_fake/level", body, &stats)
 	return stats, err
 }
 
@@ -120,7 +120,7 @@ func watch(ctx context.Context, o *options, start time.Time, before fakeprovider
 
 func statsOf(ctx context.Context, o *options) (fakeprovider.Stats, error) {
 	var stats fakeprovider.Stats
-	err := get(ctx, o.provider+"/_fake/stats", &stats)
+	err := load.Get(ctx, o.provider+"/_fake/stats", &stats)
 	return stats, err
 }
 
@@ -165,7 +165,7 @@ func (o *options) results(ctx context.Context) (map[string]load.Result, error) {
 	byRole := map[string][]load.Result{}
 	for _, a := range o.apps {
 		var r load.Result
-		if err := get(ctx, a.url+"/result", &r); err != nil {
+		if err := load.Get(ctx, a.url+"/result", &r); err != nil {
 			return nil, err
 		}
 		byRole[a.role] = append(byRole[a.role], r)

@@ -1,7 +1,7 @@
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package load
 
 import (
 	"bytes"
@@ -20,13 +20,13 @@ const (
 
 var client = &http.Client{Timeout: requestTimeout}
 
-// get reads a JSON document.
-func get(ctx context.Context, url string, into any) error {
+// Get reads a JSON document.
+func Get(ctx context.Context, url string, into any) error {
 	return exchange(ctx, http.MethodGet, url, nil, into)
 }
 
-// post sends one; the answer is read if into is not nil.
-func post(ctx context.Context, url string, body, into any) error {
+// Post sends one; the answer is read if into is not nil.
+func Post(ctx context.Context, url string, body, into any) error {
 	return exchange(ctx, http.MethodPost, url, body, into)
 }
 
