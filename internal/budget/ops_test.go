@@ -23,6 +23,8 @@ type world struct {
 	at     time.Duration
 	// modelled is whether levels is kept; edits and outside facts end it.
 	modelled bool
+	// edited is whether the configuration was changed, which may end the conditions of the guarantees.
+	edited bool
 }
 
 func newWorld(t *rapid.T) *world {
@@ -32,10 +34,14 @@ func newWorld(t *rapid.T) *world {
 		w.refill()
 		w.live = append(w.live, c)
 		for _, h := range c.holds {
-			w.levels[h.bucket.id] -= h.amount
+			w.move(h.bucket, -h.amount)
 		}
 	}
-	w.onEvent = func() { w.checkSound(true) }
+	w.onEvent = func() {
+		if !w.edited {
+			w.checkSound(true)
+		}
+	}
 	for _, spec := range w.y.cfg.Buckets {
 		level := spec.Capacity
 		if spec.StartEmpty && spec.Kind == Continuous {
@@ -55,6 +61,13 @@ func (w *world) refill() {
 				w.levels[b] = min(spec.Capacity, w.levels[b]+spec.Rate*dt.Seconds())
 			}
 		}
+	}
+}
+
+// move changes the model's level.
+func (w *world) move(b *bucket, by float64) {
+	if w.modelled {
+		w.levels[b.id] = min(b.Capacity, w.levels[b.id]+by)
 	}
 }
 
@@ -95,11 +108,11 @@ func (w *world) settleOne() {
 		b := h.bucket
 		amount := h.amount * rapid.SampledFrom([]float64{0, 0.5, 1, 1, 1.1}).Draw(w.rt, "actual")
 		if b.Kind == Slots {
-			w.levels[b.id] += h.amount
+			w.move(b, h.amount)
 			continue
 		}
 		actual = append(actual, Cost{Bucket: b.id, Amount: amount})
-		w.levels[b.id] = min(b.Capacity, w.levels[b.id]+h.amount-amount)
+		w.move(b, h.amount-amount)
 	}
 	if !w.s.Settle(&c.Call, actual, w.now) {
 		w.t.Fatalf("settle did not act")
@@ -128,10 +141,13 @@ func (w *world) chargeOne() {
 	}
 	w.refill()
 	c := w.live[rapid.IntRange(0, len(w.live)-1).Draw(w.rt, "which")]
+	if len(c.holds) == 0 {
+		return
+	}
 	h := c.holds[0]
 	more := h.amount * 0.1
 	if h.bucket.Kind == Continuous {
-		w.levels[h.bucket.id] -= more
+		w.move(h.bucket, -more)
 	}
 	w.s.Charge(&c.Call, []Cost{{Bucket: h.bucket.id, Amount: more}}, w.now)
 }
@@ -154,6 +170,9 @@ func (w *world) check() {
 		w.t.Fatalf("%d calls wait, lanes count %d", len(w.wait), depth)
 	}
 	for id, b := range w.s.slots {
+		if b == nil {
+			continue
+		}
 		reserved := 0.0
 		for _, c := range w.live {
 			if h := c.holding(b); h != nil {
@@ -188,15 +207,48 @@ func (w *world) step(ops string) {
 	case 'b':
 		w.s.Advance(w.now.Add(-time.Hour), nil)
 		w.s.Submit(&Call{Costs: []Cost{{Bucket: 0, Amount: math.NaN()}}, Deadline: w.now.Add(-time.Hour)}, w.now.Add(-time.Hour))
+	case 'e':
+		w.edit()
 	case 'l':
 		w.modelled = false
 		b := w.y.cfg.Buckets[rapid.IntRange(0, len(w.y.cfg.Buckets)-1).Draw(w.rt, "bucket")]
-		w.s.Lower(w.id(b.Name), b.Capacity*rapid.Float64Range(-0.5, 1).Draw(w.rt, "level"), w.now)
+		id, _ := w.s.Bucket(b.Name)
+		w.s.Lower(id, b.Capacity*rapid.Float64Range(-0.5, 1).Draw(w.rt, "level"), w.now)
 	}
 	w.runTo(w.since())
 	w.advance()
 	w.checkConserving()
 	w.check()
+}
+
+// edit applies a random change of the configuration: other capacities and rates, limits and lanes that go.
+func (w *world) edit() {
+	w.modelled, w.edited = false, true
+	var cfg Config
+	for _, b := range w.y.cfg.Buckets {
+		if rapid.IntRange(0, 4).Draw(w.rt, "removed") == 0 {
+			continue
+		}
+		b.Capacity *= rapid.SampledFrom([]float64{0, 0.3, 1, 1, 1, 2}).Draw(w.rt, "capacity")
+		b.Rate *= rapid.SampledFrom([]float64{0.5, 1, 2}).Draw(w.rt, "rate")
+		cfg.Buckets = append(cfg.Buckets, b)
+	}
+	for _, l := range w.y.cfg.Lanes {
+		if rapid.IntRange(0, 3).Draw(w.rt, "lane goes") > 0 {
+			cfg.Lanes = append(cfg.Lanes, l)
+		}
+	}
+	levels := map[string]float64{}
+	for name, b := range w.s.byName {
+		w.s.refill(b)
+		levels[name] = b.level
+	}
+	w.s.Apply(cfg, w.now)
+	for name, before := range levels {
+		if b := w.s.byName[name]; b != nil && b.Kind == Continuous && b.level > before {
+			w.t.Fatalf("%s: an edit lifted the level from %v to %v", name, before, b.level)
+		}
+	}
 }
 
 // drain ends everything and checks that nothing is left behind.
@@ -214,6 +266,9 @@ func (w *world) drain() {
 		w.check()
 	}
 	for _, b := range w.s.slots {
+		if b == nil {
+			continue
+		}
 		for i, a := range b.accounts {
 			if a.queued != (tally{}) || a.committed != (tally{}) || a.inUse != 0 {
 				w.t.Fatalf("%s: lane %d keeps %+v", b.Name, i, a)
@@ -244,6 +299,18 @@ func TestOutsideFactsKeepTheInvariants(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			w.step("uuuusscmttbl")
 		}
+		w.drain()
+	})
+}
+
+func TestEditsUnderLoadLoseNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		ids := append([]Bucket(nil), w.y.cfg.Buckets...)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.step("uuusscmttle")
+		}
+		w.s.Apply(Config{Buckets: ids}, w.now)
 		w.drain()
 	})
 }

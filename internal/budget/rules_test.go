@@ -373,26 +373,6 @@ func TestBorrowingIsSharedByVirtualTime(t *testing.T) {
 	}
 }
 
-func TestABorrowerDoesNotPassAHeadThatIsDue(t *testing.T) {
-	cfg := one(100, 10)
-	cfg.Buckets[0].StartEmpty = true
-	cfg.Lanes = []Lane{{Name: "x", Share: 0.1}, {Name: "y"}}
-	m := newSim(t, cfg)
-	head, other := m.call("b", 50), m.call("b", 50)
-	m.submit(0, head)
-	other.Lane, other.Owner = 1, other
-	// The head is due at 5s, but a newcomer comes before Advance was run.
-	now := origin.Add(5 * time.Second)
-	if v := m.s.Submit(&other.Call, now); v.State != Queued {
-		t.Fatalf("newcomer = %+v", v)
-	}
-	m.now = now
-	m.runTo(5 * time.Second)
-	if head.left != 5*time.Second || other.left != 0 {
-		t.Errorf("the head left at %v, the newcomer at %v", head.left, other.left)
-	}
-}
-
 func TestACallWithoutRoomBesideTheOthersGoesAloneWhenFull(t *testing.T) {
 	cfg := one(100, 10)
 	cfg.Lanes = []Lane{{Name: "x", Share: 0.5}, {Name: "y", Share: 0.5}}

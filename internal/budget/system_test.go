@@ -71,7 +71,8 @@ func (y *system) drawCall(t *rapid.T, m *sim, lane int) *simCall {
 		if y.cfg.Buckets[b].Kind != Slots {
 			amount *= rapid.Float64Range(0.01, 1).Draw(t, "part")
 		}
-		c.Costs = append(c.Costs, Cost{Bucket: m.id(y.cfg.Buckets[b].Name), Amount: amount})
+		id, _ := m.s.Bucket(y.cfg.Buckets[b].Name)
+		c.Costs = append(c.Costs, Cost{Bucket: id, Amount: amount})
 	}
 	return c
 }
