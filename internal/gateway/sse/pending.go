@@ -34,7 +34,7 @@ func (s *Splitter) Pending() (p Pending, ok bool) {
 	case !isData:
 		p.Foreign = p.Foreign || !bytes.HasPrefix(dataField, line)
 	case !s.hasData:
-		p.Data = bytes.TrimPrefix(value, []byte{' '})
+		p.Data = withoutSpace(value)
 	}
 	return p, true
 }

@@ -146,6 +146,7 @@ func (s *Splitter) add(piece []byte, h Handler) {
 var (
 	dataField = []byte("data:")
 	newline   = []byte{'\n'}
+	colon     = []byte{':'}
 )
 
 // decisive is how many bytes of a line tell whether it is data: a byte order mark, the name, a space.
@@ -166,7 +167,7 @@ func (s *Splitter) overflow(h Handler) {
 	s.mode = passed
 	s.openBlock()
 	s.startLarge(h)
-	h.Large(bytes.TrimPrefix(value, []byte{' '}))
+	h.Large(withoutSpace(value))
 }
 
 func (s *Splitter) openBlock() {
@@ -234,8 +235,12 @@ func (s *Splitter) field(line []byte, end int64, h Handler) {
 		return
 	}
 	s.openBlock()
-	name, value, _ := bytes.Cut(line, []byte{':'})
-	value = bytes.TrimPrefix(value, []byte{' '})
+	if len(line) > len(dataField) && string(line[:len(dataField)]) == string(dataField) {
+		s.addData(withoutSpace(line[len(dataField):]), h)
+		return
+	}
+	name, value, _ := bytes.Cut(line, colon)
+	value = withoutSpace(value)
 	if string(name) == "data" {
 		s.addData(value, h)
 		return
@@ -243,6 +248,14 @@ func (s *Splitter) field(line []byte, end int64, h Handler) {
 	if s.foreign = true; string(name) == "event" {
 		s.name = append(s.name[:0], value[:min(len(value), maxName)]...)
 	}
+}
+
+// withoutSpace removes the one space that may stand behind a colon.
+func withoutSpace(value []byte) []byte {
+	if len(value) > 0 && value[0] == ' ' {
+		return value[1:]
+	}
+	return value
 }
 
 func (s *Splitter) addData(value []byte, h Handler) {
