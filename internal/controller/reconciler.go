@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/status"
 )
@@ -63,12 +64,16 @@ type Options struct {
 type Reconciler struct {
 	Options
 	namespaces *namespaces
+	pods       *podCounts
 	started    time.Time
 }
 
 // New returns a reconciler; it listens to reports from now on.
 func New(opts Options) *Reconciler {
-	return &Reconciler{Options: opts, namespaces: newNamespaces(), started: opts.Now()}
+	return &Reconciler{
+		Options: opts, namespaces: newNamespaces(), started: opts.Now(),
+		pods: &podCounts{counts: map[string]map[string]v1alpha1.GatewayCounts{}},
+	}
 }
 
 // Reconcile keeps the namespace that req names in step.
@@ -84,6 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		if state.decided != nil {
 			r.Plans.SetPlan(req.Name, 0, nil)
 		}
+		r.pods.put(req.Name, nil)
 		r.namespaces.forget(state)
 		return result, nil
 	}

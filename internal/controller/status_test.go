@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +32,9 @@ func TestD17MissedPodsAreCountedAndNamed(t *testing.T) {
 		got := getPolicy(t, ns, "default").Status.Gateways
 		return cmp.Diff([]int32{13, 1, 1, 10}, []int32{got.Matching, got.Injected, got.Governed, int32(len(got.Ungoverned))})
 	})
+	if n := testutil.CollectAndCount(reconciler.Collector(), "headgate_pods"); n < 6 {
+		t.Errorf("%d series of pods", n)
+	}
 	eventually(t, func() string {
 		if got := toldEvents(t, ns); !strings.Contains(got, "PodsNotInjected: 12 of 13 matching pods have no gateway, such as missed-") {
 			return "events:\n" + got

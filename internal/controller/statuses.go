@@ -24,6 +24,8 @@ import (
 // the meantime, which is no error: what changed it brings the next reconcile.
 func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, policies []v1alpha1.RateLimitPolicy) (conflict bool, err error) {
 	rejections := r.Reports.Rejections(state.name)
+	counts := make(map[string]v1alpha1.GatewayCounts, len(policies))
+	defer r.pods.put(state.name, counts)
 	var errs []error
 	for i := range policies {
 		view, ok := state.decided.views[policies[i].Name]
@@ -31,7 +33,8 @@ func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, polici
 			conflict = conflict || ok // a reconcile of the newer spec is on its way
 			continue
 		}
-		err := r.writeStatus(ctx, state, &policies[i], view, rejections)
+		built, err := r.writeStatus(ctx, state, &policies[i], view, rejections)
+		counts[policies[i].Name] = built.Status.Gateways
 		switch {
 		case apierrors.IsConflict(err):
 			conflict = true
@@ -42,25 +45,25 @@ func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, polici
 	return conflict, errors.Join(errs...)
 }
 
-// writeStatus patches against the version the policy was read in. Events follow a write, so that what was
-// told is what the status says was told.
-func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) error {
+// writeStatus builds the status and, if it is due, patches against the version the policy was read in.
+// Events follow a write, so that what was told is what the status says was told.
+func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) (status.Result, error) {
 	now := r.Now()
 	built := status.Build(r.inputs(state, p, view, rejections), p.Status, now)
 	if !status.Due(p.Status, built, now) {
-		return nil
+		return built, nil
 	}
 	changed := p.DeepCopy()
 	changed.Status = built.Status
 	patch := client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Status().Patch(ctx, changed, patch, client.FieldOwner(FieldOwner)); err != nil {
-		return err
+		return built, err
 	}
 	state.raised[p.UID] = built.Raised
 	for _, e := range built.Events {
 		r.Recorder.Eventf(p, related(p.Namespace, e.Pod), corev1.EventTypeWarning, e.Reason, "Report", "%s", e.Message)
 	}
-	return nil
+	return built, nil
 }
 
 // related is the pod an event is about, nil for none. Events of one policy and reason that differ in it are

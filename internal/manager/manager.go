@@ -150,7 +150,10 @@ func (p *parts) addController() error {
 		Recorder:      p.mgr.GetEventRecorder("headgate"),
 		CoordinatorCA: p.source.Bundle, ProviderCA: p.opts.providerCA, Now: time.Now,
 	})
-	return errors.Join(p.mgr.Add(env), controller.Setup(p.mgr, env, reconciler))
+	return errors.Join(
+		metrics.Registry.Register(reconciler.Collector()),
+		p.mgr.Add(env), controller.Setup(p.mgr, env, reconciler),
+	)
 }
 
 func (p *parts) addWebhooks() error {
