@@ -90,7 +90,7 @@ func (s *Scheduler) take(c *Call) {
 		b.reserved += h.amount
 		h.era = b.era
 		if b.Kind == Slots {
-			a.inUse += h.amount
+			a.inUse.add(h.amount)
 			a.reslot(b.Capacity)
 			continue
 		}

@@ -53,7 +53,7 @@ type account struct {
 	// served accumulates what the lane took from its queue; it keeps stored predictions valid.
 	served float64
 	// inUse counts what the lane holds of a Slots bucket.
-	inUse   float64
+	inUse   tally
 	largest float64
 	use     usage
 }
@@ -125,7 +125,7 @@ func (b *bucket) othersHold(i int) float64 {
 func (b Bucket) sanitize() Bucket {
 	b.Rate, b.Capacity = finite(b.Rate), finite(b.Capacity)
 	if b.Kind == Slots {
-		b.Rate = 0
+		b.Rate, b.Capacity = 0, math.Floor(b.Capacity)
 	}
 	return b
 }
@@ -165,5 +165,5 @@ func (b *bucket) setHold(a *account) {
 // reslot sets the credit on a Slots bucket: the lane's whole slots less those in use. Fractions of a slot are
 // not kept, else two lanes with half a slot each would block each other.
 func (a *account) reslot(slots float64) {
-	a.credit = max(0, math.Floor(a.share*slots+1e-9)-a.inUse)
+	a.credit = max(0, math.Floor(a.share*slots+1e-9)-a.inUse.sum)
 }

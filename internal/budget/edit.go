@@ -4,7 +4,7 @@
 package budget
 
 import (
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -62,18 +62,19 @@ func (s *Scheduler) setLanes(specs []Lane) {
 func (b *bucket) rebook(specs []Lane, from []int) {
 	old := b.accounts
 	b.accounts = make([]account, len(specs))
-	inUse := 0.0
-	for j := range old {
-		inUse += old[j].inUse
-	}
+	stays := make([]bool, len(old))
 	for i, spec := range specs {
 		if from[i] >= 0 {
-			b.accounts[i] = old[from[i]]
-			inUse -= old[from[i]].inUse
+			b.accounts[i], stays[from[i]] = old[from[i]], true
 		}
 		b.accounts[i].share = spec.Share
 	}
-	b.accounts[len(specs)-1].inUse += inUse
+	heir := &b.accounts[len(specs)-1].inUse
+	for j := range old {
+		if !stays[j] {
+			heir.sum, heir.n = heir.sum+old[j].inUse.sum, heir.n+old[j].inUse.n
+		}
+	}
 }
 
 // setBuckets applies the limits of a configuration.
@@ -133,7 +134,7 @@ func (s *Scheduler) relimit(b *bucket, spec Bucket) {
 func (b *bucket) recount() {
 	b.level = b.Capacity
 	for i := range b.accounts {
-		b.level -= b.accounts[i].inUse
+		b.level -= b.accounts[i].inUse.sum
 		b.accounts[i].reslot(b.Capacity)
 	}
 }
@@ -163,7 +164,15 @@ func (s *Scheduler) suspend() []*Call {
 		q.root.each(func(n *node) { waiting = append(waiting, n) })
 		waiting = append(waiting, q.sleepers...)
 	}
-	sort.SliceStable(waiting, func(i, j int) bool { return waiting[i].less(waiting[j]) })
+	slices.SortFunc(waiting, func(n, m *node) int {
+		switch {
+		case n.less(m):
+			return -1
+		case m.less(n):
+			return 1
+		}
+		return 0
+	})
 	calls := make([]*Call, len(waiting))
 	for i, n := range waiting {
 		calls[i] = n.call

@@ -194,7 +194,7 @@ func TestC12WaitersOfARemovedLaneMoveToTheDefault(t *testing.T) {
 	}
 	cfg.Lanes = []Lane{{Name: "other"}}
 	m.apply(11*time.Second, cfg)
-	if used := m.s.byName["slots"].accounts[0].inUse; used != 1 {
+	if used := m.s.byName["slots"].accounts[0].inUse.sum; used != 1 {
 		t.Errorf("the new default has %v slots in use, want 1", used)
 	}
 	m.s.Settle(&c.Call, nil, m.now)

@@ -37,6 +37,12 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 			q.stale = true
 		}
 	}
+	if wait == 0 {
+		// No rate keeps it waiting, but perhaps a slot.
+		if _, lacking := s.test(c); lacking != nil {
+			b = lacking
+		}
+	}
 	c.verdict = Verdict{State: Queued, Bucket: NoBucket, Wait: duration(wait)}
 	if b != nil {
 		c.verdict.Bucket = b.id
@@ -102,8 +108,8 @@ func (s *Scheduler) alone(c *Call) (float64, *bucket) {
 
 // room makes before and after k long.
 func (s *Scheduler) room(k int) {
-	for len(s.before) < k || cap(s.before) < k {
-		s.before, s.after = append(s.before[:cap(s.before)], 0), append(s.after[:cap(s.after)], 0)
+	if cap(s.before) < k {
+		s.before, s.after = make([]float64, k), make([]float64, k)
 	}
 	s.before, s.after = s.before[:k], s.after[:k]
 }

@@ -152,8 +152,11 @@ func (s *Scheduler) worst(n *node) *bucket {
 	for k := range c.holds {
 		h := &c.holds[k]
 		t := 0.0
-		if h.bucket.Kind != Slots {
+		switch {
+		case h.bucket.Kind != Slots:
 			t = s.timeToFit(c, h, s.aside(c, h.bucket))
+		case s.testHold(c, h) == lacks:
+			t = 1e-9
 		}
 		if t > wait {
 			wait, worst = t, h.bucket

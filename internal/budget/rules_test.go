@@ -319,7 +319,7 @@ func TestQueuesAreBounded(t *testing.T) {
 		t.Errorf("at its last moment: %+v", old.Verdict())
 	}
 	m.runTo(51 * time.Second)
-	if v := old.Verdict(); v.Reason != ReasonQueueExpired || m.expired != 1 {
+	if v := old.Verdict(); v.Reason != ReasonQueueExpired || v.Bucket != m.id("slots") || m.expired != 1 {
 		t.Errorf("after it: %+v", v)
 	}
 }

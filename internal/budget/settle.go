@@ -130,8 +130,6 @@ func (s *Scheduler) refund(c *Call, h *hold, amount float64) {
 
 // vacate gives slots back.
 func (s *Scheduler) vacate(c *Call, h *hold) {
-	b := h.bucket
-	a := &b.accounts[c.home().index]
-	a.inUse = max(0, a.inUse-h.amount)
-	b.recount()
+	h.bucket.accounts[c.home().index].inUse.remove(h.amount)
+	h.bucket.recount()
 }

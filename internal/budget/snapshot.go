@@ -75,7 +75,7 @@ func (b *bucket) snapshot() BucketSnapshot {
 	}
 	for i, a := range b.accounts {
 		out.HeldForLanes += a.positive()
-		out.Accounts[i] = AccountSnapshot{a.credit, a.hold, a.queued.sum, a.inUse, a.largest}
+		out.Accounts[i] = AccountSnapshot{a.credit, a.hold, a.queued.sum, a.inUse.sum, a.largest}
 	}
 	return out
 }

@@ -100,7 +100,7 @@ func (m *sim) checkSound(debt bool) {
 			if math.IsNaN(a.credit) || a.credit > a.ceiling()+tol && b.Kind == Continuous {
 				m.t.Fatalf("%v: %s: credit %v of lane %d, ceiling %v", m.since(), b.Name, a.credit, i, a.ceiling())
 			}
-			if a.queued.sum < 0 || a.committed.sum < 0 || a.inUse < 0 {
+			if a.queued.sum < 0 || a.committed.sum < 0 || a.inUse.sum < 0 {
 				m.t.Fatalf("%v: %s: account %+v", m.since(), b.Name, *a)
 			}
 		}
