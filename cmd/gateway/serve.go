@@ -77,7 +77,7 @@ func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Contro
 	if err != nil {
 		return err
 	}
-	log.Info("serving", slog.String("data", s.DataAddr()), slog.String("version", version))
+	log.Info("serving", slog.String("data", s.DataAddr()), slog.String("admin", s.AdminAddr()), slog.String("version", version))
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go w.run(background)

@@ -23,6 +23,7 @@ type Gate struct {
 	route   plan.Route
 	limits  []*limit
 	groups  map[Account]*group
+	uses    uint64
 	decided []*budget.Call
 	waiting int
 	timer   *time.Timer
@@ -136,7 +137,7 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 	}
 	g.costsLocked(t)
 	t.call.Lane, t.call.Arrival, t.call.Deadline, t.call.Bytes = t.Lane, t.Arrival, t.Deadline, t.Bytes
-	t.call.NotBefore, t.call.Owner = time.Time{}, t
+	t.call.NotBefore, t.call.Owner, t.call.CallTime = time.Time{}, t, t.CallTime
 	v := g.sched.Submit(&t.call, now)
 	return g.enteredLocked(t, v, now)
 }

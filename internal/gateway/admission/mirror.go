@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 	guard = 0.05
 	// slower keeps its refill inside the provider's, whose clock may run differently.
 	slower = 0.998
-	// maxGroups bounds the accounts that are mirrored; further ones are not.
+	// maxGroups bounds the accounts that are mirrored; the one that was used longest ago makes room.
 	maxGroups = 64
 	// shortestReset is the least a reset must be for a rate to be computed from it.
 	shortestReset = 500 * time.Millisecond
@@ -33,6 +34,7 @@ type group struct {
 	name    string
 	mirrors [4]*mirror
 	hold    *mirror
+	used    uint64
 }
 
 // mirror is one bucket of the provider's, as far as it is known.
@@ -50,21 +52,35 @@ type mirror struct {
 
 var mirrored = [...]string{plan.Requests, plan.Tokens, plan.InputTokens, plan.OutputTokens}
 
-// groupLocked returns the group of an account; nil beyond the bound. mu is held.
+// groupLocked returns the group of an account; mu is held.
 func (g *Gate) groupLocked(a Account) *group {
+	g.uses++
 	if grp := g.groups[a]; grp != nil {
+		grp.used = g.uses
 		return grp
 	}
 	if len(g.groups) >= maxGroups {
-		return nil
+		g.dropOldestLocked()
 	}
 	grp := &group{name: "mirror/" + strconv.FormatUint(a.Fingerprint, 16) + "/" + a.Model + "/"}
 	for i, name := range mirrored {
 		grp.mirrors[i] = &mirror{budget: name}
 	}
 	grp.hold = &mirror{budget: plan.Requests}
+	grp.used = g.uses
 	g.groups[a] = grp
 	return grp
+}
+
+func (g *Gate) dropOldestLocked() {
+	var oldest Account
+	least := uint64(math.MaxUint64)
+	for a, grp := range g.groups {
+		if grp.used < least {
+			oldest, least = a, grp.used
+		}
+	}
+	delete(g.groups, oldest)
 }
 
 func (grp *group) mirror(name string) *mirror {
@@ -84,9 +100,6 @@ func (g *Gate) Observe(t *Ticket, r *dialect.Reading, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	grp := g.groupLocked(t.Account)
-	if grp == nil {
-		return
-	}
 	for i := range r.Budgets {
 		b := &r.Budgets[i]
 		if m := grp.mirror(b.Budget); m != nil && b.Bucket == "" {
@@ -154,9 +167,6 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	grp := g.groupLocked(t.Account)
-	if grp == nil {
-		return
-	}
 	lowered := false
 	for _, m := range grp.mirrors {
 		cost, _, counts := t.cost(m.budget)

@@ -31,6 +31,8 @@ type Ticket struct {
 	Arrival  time.Time
 	Deadline time.Time
 	Bytes    int64
+	// CallTime is what one attempt is expected to need.
+	CallTime time.Duration
 	// Sent is when the last send left, for reading what the provider reports back.
 	Sent time.Time
 	// Shadow tickets never wait and are never refused; their charges follow when they would have gone.

@@ -104,7 +104,9 @@ func (c *call) end() {
 	}
 	c.g.inFlight.Add(-1)
 	if c.lane != nil {
-		c.cfg.tally.Finished(c.sends)
+		if !c.op.Free {
+			c.cfg.tally.Finished(c.sends)
+		}
 		if c.outcome == "" {
 			c.outcome = outcomeFailed
 		}
@@ -203,6 +205,7 @@ func (c *call) prepareTicket() {
 	c.ticket = &admission.Ticket{
 		Account: c.account, Lane: lane, Estimate: est, Metered: c.op.Metered, Arrival: c.arrived,
 		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
+		CallTime: cfg.health.attemptTime(c.deadline.Sub(c.arrived)),
 	}
 }
 

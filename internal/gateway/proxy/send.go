@@ -170,6 +170,7 @@ func (c *call) sendFree() {
 		c.unusable(err.Error(), reasonCredential)
 		return
 	}
+	c.sends = 1
 	resp, err := c.g.transport.Load().RoundTrip(out)
 	if err != nil {
 		if c.r.Context().Err() != nil {

@@ -1,0 +1,104 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+	"time"
+
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+func TestModelGlobs(t *testing.T) {
+	cases := []struct {
+		glob, model string
+		want        bool
+	}{
+		{"claude-opus-*", "claude-opus-4-1", true}, {"claude-opus-*", "claude-sonnet-4-5", false}, {"*", "", true},
+		{"gpt-4o", "gpt-4o", true}, {"gpt-4o", "gpt-4o-mini", false}, {"*opus*", "claude-opus-4", true},
+		{"a*b*c", "abc", true}, {"a*b*c", "a-c", false}, {"a*a", "a", false}, {"*-mini", "gpt-4o-mini", true},
+	}
+	for _, tc := range cases {
+		if got := match(tc.glob, tc.model); got != tc.want {
+			t.Errorf("match(%q, %q) = %t", tc.glob, tc.model, got)
+		}
+	}
+}
+
+func TestCountsAreWrittenAsPeopleSayThem(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 999: "999", 4000: "4k", 38_499: "38k", 427_000: "427k", 1.9e6: "1.9M", 2e6: "2M", 2.5e9: "2.5G"} {
+		if got := Rounded(v); got != want {
+			t.Errorf("Rounded(%v) = %s, want %s", v, got, want)
+		}
+	}
+	if got := Described(400_000, time.Minute); got != "400k/min" {
+		t.Errorf("Described = %s", got)
+	}
+}
+
+func TestSafeSharesOfAllGatewaysStayBelowTheLimit(t *testing.T) {
+	l := plan.Limit{Name: "t", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 400_000}
+	for _, n := range []int32{0, 1, 4, 40, 1000} {
+		s := safeShare(l, n)
+		if total := s.RatePerSecond * float64(max(n, 1)); total > rate(l)/2+1e-9 {
+			t.Errorf("%d gateways take %v of %v a second", n, total, rate(l))
+		}
+	}
+	if b := bucket(l, &Share{RatePerSecond: 1e9, Capacity: 1e12}); b.Rate > rate(l) || b.Capacity > 400_000 {
+		t.Errorf("a share raises the declared limit: %+v", b)
+	}
+	if s := safeShare(plan.Limit{Budget: plan.InFlight, Amount: 64}, 4); s.Capacity != 8 {
+		t.Errorf("safe slots %v", s.Capacity)
+	}
+	if s := safeShare(plan.Limit{Budget: plan.InFlight, Amount: 0}, 4); s.Capacity != 0 {
+		t.Errorf("of no slots %v are safe", s.Capacity)
+	}
+}
+
+func TestEstimateLearnsAndIsBounded(t *testing.T) {
+	e := NewEstimator(facts.AsProduced)
+	r := &dialect.Request{Model: "m", TextBytes: 3000}
+	first := e.Of(r)
+	if first.Input != 1000 || first.InputAtLeast >= 500 || first.Output != defaultOutput {
+		t.Errorf("unlearned %+v", first)
+	}
+	for range 50 {
+		e.Learn("m", e.Of(r), 600, 40)
+	}
+	if got := e.Of(r); got.Input < 595 || got.Input > 610 || got.InputAtLeast < 450 || got.Output < 40 || got.Output > 45 {
+		t.Errorf("learned %+v", got)
+	}
+	e.Learn("m", e.Of(r), 1e18, 1)
+	if got := e.Of(r).Input; got > 1000*maxCorrection {
+		t.Errorf("one sample led to %v", got)
+	}
+	for i := range 3 * maxModels {
+		e.Of(&dialect.Request{Model: string(rune('a'+i%26)) + time.Duration(i).String()})
+	}
+	if len(e.models) > maxModels+1 {
+		t.Errorf("%d models are kept", len(e.models))
+	}
+}
+
+func TestLargestOutputIsReservedWhereItIsTakenAtAdmission(t *testing.T) {
+	r := &dialect.Request{Model: "m", MaxOutputTokens: 1000, Choices: 3}
+	if got := NewEstimator(facts.MaxAtAdmission).Of(r).Output; got != 3000 {
+		t.Errorf("reserved %v", got)
+	}
+	if got := NewEstimator(facts.AsProduced).Of(r).Output; got != 768 {
+		t.Errorf("reserved %v", got)
+	}
+}
+
+func TestMediaNeitherTeachNorCountAsText(t *testing.T) {
+	e := NewEstimator(facts.AsProduced)
+	r := &dialect.Request{Model: "m", TextBytes: 30, MediaTokens: 1600}
+	est := e.Of(r)
+	e.Learn("m", est, 5000, 1)
+	if est.Input != 1610 || est.InputAtLeast > 10 || e.Correction() != 1 {
+		t.Errorf("estimate %+v, correction %v", est, e.Correction())
+	}
+}

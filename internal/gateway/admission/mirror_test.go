@@ -1,0 +1,241 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// newGate is a gate of 400,000 input tokens and 4,000 requests a minute.
+func newGate(charges facts.Charges) *Gate {
+	f := facts.Facts{Name: "Anthropic", Charges: charges, ResetMeans: facts.ResetFull, CachedInputFree: true}
+	route := plan.Route{Name: "anthropic", Limits: []plan.Limit{
+		{Name: "requests", Budget: plan.Requests, Amount: 4000, WindowSeconds: 60, Burst: 4000},
+		{Name: "input-tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 400_000},
+		{Name: "output-tokens", Budget: plan.OutputTokens, Amount: 80_000, WindowSeconds: 60, Burst: 80_000},
+	}, Lanes: []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 100, MaxWaitMillis: 50_000}}}
+	return New(Options{Facts: f}, route, 1, time.Now())
+}
+
+func ticket(input, output float64) *Ticket {
+	now := time.Now()
+	return &Ticket{
+		Account: Account{1, "m"}, Metered: true, Arrival: now, Deadline: now.Add(time.Minute), Sent: now,
+		Estimate: Estimate{Input: input, InputAtLeast: input / 2, Output: output, text: input},
+	}
+}
+
+func mirrorLevel(t *testing.T, g *Gate, name string) float64 {
+	t.Helper()
+	var s budget.Snapshot
+	g.sched.Snapshot(time.Now(), &s)
+	for _, b := range s.Buckets {
+		if b.Name == "mirror/1/m/"+name {
+			return b.Level
+		}
+	}
+	return math.Inf(1)
+}
+
+func reading(name string, limit, remaining float64) *dialect.Reading {
+	return &dialect.Reading{Budgets: []dialect.BudgetReading{{
+		Budget: name, Limit: limit, Remaining: remaining, RoundedTo: 1, Window: time.Minute,
+	}}}
+}
+
+func TestReportsOnlyTighten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.AsProduced)
+		defer g.Close()
+		a := ticket(100, 10)
+		g.Enter(a, time.Now())
+		g.Observe(a, reading(plan.InputTokens, 2_000_000, 5_000), time.Now())
+		if got := mirrorLevel(t, g, plan.InputTokens); got != 5_000 {
+			t.Errorf("the mirror has %v", got)
+		}
+		g.Observe(a, reading(plan.InputTokens, 2_000_000, 1_000_000), time.Now())
+		if got := mirrorLevel(t, g, plan.InputTokens); got != 5_000 {
+			t.Errorf("a later report raised the mirror to %v", got)
+		}
+		if got := g.Figures(time.Now()).Limits[1]; got.Capacity != 400_000 || got.ProviderLimit != 2_000_000 || got.ProviderRemaining != 1_000_000 {
+			t.Errorf("figures %+v", got)
+		}
+		g.Release(a, Settlement{})
+	})
+}
+
+func TestRateIsLearnedFromLimitRemainingAndReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.AsProduced)
+		defer g.Close()
+		a := ticket(100, 10)
+		g.Enter(a, time.Now())
+		g.Observe(a, &dialect.Reading{Budgets: []dialect.BudgetReading{{
+			Budget: plan.InputTokens, Limit: 100_000, Remaining: 40_000, RoundedTo: 1, Reset: 6 * time.Second, HasReset: true,
+		}}}, time.Now())
+		time.Sleep(time.Second)
+		if got, want := mirrorLevel(t, g, plan.InputTokens), 40_000+10_000*slower; math.Abs(got-want) > 1 {
+			t.Errorf("a second later the mirror has %v, want %v", got, want)
+		}
+		g.Release(a, Settlement{})
+	})
+}
+
+func TestRefusalIsAFactAboutTheLevelItNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.AsProduced)
+		defer g.Close()
+		a := ticket(60_000, 10)
+		g.Enter(a, time.Now())
+		g.Release(a, Settlement{Kind: Rejected})
+		g.Refused(a, &dialect.Reading{}, plan.InputTokens, 9*time.Second, true, time.Now())
+		if got := mirrorLevel(t, g, plan.InputTokens); math.Abs(got-120) > 1 {
+			t.Errorf("the mirror has %v: 60,000 less 9 s of refill is 120 by our slower clock", got)
+		}
+		if !math.IsInf(mirrorLevel(t, g, plan.Requests), 1) {
+			t.Error("a budget that was not named is touched")
+		}
+		small := ticket(100, 1)
+		if v := g.Enter(small, time.Now()); v.State != budget.Admitted {
+			t.Errorf("a small call is %v: one refusal must not hold what fits", v.State)
+		}
+		g.Release(small, Settlement{})
+	})
+}
+
+func TestBudgetsShownSufficientAreNotBlamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.AsProduced)
+		defer g.Close()
+		a := ticket(60_000, 10)
+		g.Enter(a, time.Now())
+		g.Release(a, Settlement{Kind: Rejected})
+		r := &dialect.Reading{Budgets: []dialect.BudgetReading{
+			{Budget: plan.Requests, Limit: 4000, Remaining: 3000, Window: time.Minute},
+			{Budget: plan.InputTokens, Limit: 400_000, Remaining: 8_000, Window: time.Minute, RoundedTo: 1000},
+		}}
+		g.Observe(a, r, time.Now())
+		g.Refused(a, r, "", 7800*time.Millisecond, true, time.Now())
+		if got := mirrorLevel(t, g, plan.Requests); got < 2999 {
+			t.Errorf("requests were shown sufficient and have %v", got)
+		}
+		if got := mirrorLevel(t, g, plan.InputTokens); got > 9_000 {
+			t.Errorf("input tokens have %v", got)
+		}
+	})
+}
+
+func TestGuidanceThatFitsNoBucketHoldsByTimeAndOneGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}}, plan.Route{
+			Name: "r", Lanes: []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 100, MaxWaitMillis: 50_000}},
+		}, 1, time.Now())
+		defer g.Close()
+		a := ticket(10, 10)
+		g.Enter(a, time.Now())
+		g.Release(a, Settlement{Kind: Rejected})
+		g.Refused(a, &dialect.Reading{}, "", 5*time.Second, true, time.Now())
+		start := time.Now()
+		var went []time.Duration
+		done := make(chan time.Duration, 3)
+		for range 3 {
+			go func() {
+				b := ticket(10, 10)
+				if v := g.Enter(b, time.Now()); v.State == budget.Queued {
+					if _, err := g.Wait(t.Context(), b); err != nil {
+						t.Error(err)
+					}
+				}
+				done <- time.Since(start)
+				g.Release(b, Settlement{})
+			}()
+		}
+		for range 3 {
+			went = append(went, <-done)
+		}
+		if went[0] < 5*time.Second || went[1] < went[0]+time.Second/holdRate || went[2] < went[1]+time.Second/holdRate {
+			t.Errorf("calls went after %v", went)
+		}
+		g.Succeeded(a)
+		c := ticket(10, 10)
+		if v := g.Enter(c, time.Now()); v.State != budget.Admitted {
+			t.Errorf("after a success the hold stays: %v", v)
+		}
+		g.Release(c, Settlement{})
+	})
+}
+
+func TestSettlementsFollowTheKind(t *testing.T) {
+	usage := dialect.Usage{Input: 200, Output: 30, CachedRead: 8000, CacheWrite: 500, CacheOutside: true}
+	cases := map[string]struct {
+		charges                 facts.Charges
+		s                       Settlement
+		requests, input, output float64
+	}{
+		"billed, C3 cached reads are free": {facts.AsProduced, Settlement{Kind: Billed, Usage: usage}, 1, 700, 30},
+		"rejected":                         {facts.AsProduced, Settlement{Kind: Rejected}, 1, 0, 0},
+		"not sent":                         {facts.AsProduced, Settlement{Kind: NotSent}, 1, 0, 0},
+		"kept":                             {facts.AsProduced, Settlement{Kind: Kept, Usage: dialect.Unknown()}, 1, 1000, 100},
+		"kept, more was seen":              {facts.AsProduced, Settlement{Kind: Kept, Usage: dialect.Unknown(), Seen: 250}, 1, 1000, 250},
+		"billed, output unknown":           {facts.AsProduced, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 200, Output: -1}}, 1, 200, 100},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate(tc.charges)
+				defer g.Close()
+				a := ticket(1000, 100)
+				g.Enter(a, time.Now())
+				g.Release(a, tc.s)
+				g.Release(a, Settlement{Kind: Kept})
+				f := g.Figures(time.Now())
+				got := fmt.Sprint(f.Limits[0].Spent, f.Limits[1].Spent, f.Limits[2].Spent)
+				if want := fmt.Sprint(tc.requests, tc.input, tc.output); got != want || f.Reserved != 0 {
+					t.Errorf("spent %s, want %s; reserved %v", got, want, f.Reserved)
+				}
+			})
+		})
+	}
+}
+
+func TestAccountsThatAreMirroredAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.AsProduced)
+		defer g.Close()
+		for i := range 3 * maxGroups {
+			a := ticket(1, 1)
+			a.Account.Fingerprint = uint64(i)
+			g.Enter(a, time.Now())
+			g.Observe(a, reading(plan.InputTokens, 1000, 900), time.Now())
+			g.Release(a, Settlement{Kind: Rejected})
+		}
+		if len(g.groups) > maxGroups {
+			t.Errorf("%d accounts", len(g.groups))
+		}
+	})
+}
+
+func BenchmarkEnterAndRelease(b *testing.B) {
+	g := newGate(facts.AsProduced)
+	defer g.Close()
+	t := ticket(0, 0)
+	g.Enter(t, time.Now())
+	g.Observe(t, reading(plan.InputTokens, 1e12, 1e12), time.Now())
+	g.Release(t, Settlement{Kind: Rejected})
+	b.ReportAllocs()
+	for b.Loop() {
+		now := time.Now()
+		g.Enter(t, now)
+		g.ReleaseAt(t, Settlement{Kind: Rejected}, now)
+	}
+}

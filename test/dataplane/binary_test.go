@@ -1,0 +1,100 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dataplane
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+)
+
+func TestPolicyFileIsReloadedAndABadEditKeepsTheLastGood(t *testing.T) {
+	g := start(t, fakeprovider.Options{}, "")
+	if status, body := g.get(g.url + "/other/v1/models"); status != http.StatusNotFound || !strings.Contains(body, "/anthropic, /openai") {
+		t.Errorf("unknown route: %d %s", status, body)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(g.policy, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := strings.Replace(policyYAML(g.server.URL, ""), "- name: openai", "- name: other\n    dialect: OpenAI", 1)
+	write(other)
+	// Without a key the provider itself answers 401: the route leads there.
+	g.eventually("the new route", func() bool { status, _ := g.get(g.url + "/other/v1/models"); return status == http.StatusUnauthorized })
+	write(strings.Replace(other, "400k", "-5", 1))
+	g.eventually("the error", func() bool { return strings.Contains(g.log.String(), "plan refused") })
+	if status, _ := g.get(g.url + "/other/v1/models"); status != http.StatusUnauthorized {
+		t.Errorf("after a bad edit the last good policy is gone: %d", status)
+	}
+}
+
+func (g *gateway) eventually(what string, ok func() bool) {
+	g.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	g.t.Fatalf("%s did not come", what)
+}
+
+func TestBinaryStartsFastProbesAndServesHealth(t *testing.T) {
+	g := start(t, fakeprovider.Options{}, "")
+	if g.started > time.Second { // the bar is 100 ms on a machine at rest
+		t.Errorf("the start took %s", g.started)
+	}
+	t.Logf("started in %s", g.started)
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if status, body := g.get(g.admin + path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if out, err := exec.Command(binary, "probe", "--listen", strings.TrimPrefix(g.url, "http://")).CombinedOutput(); err != nil {
+		t.Errorf("probe: %v %s", err, out)
+	}
+	if err := exec.Command(binary, "probe", "--listen", "127.0.0.1:1").Run(); err == nil {
+		t.Error("the probe succeeds on a port nobody listens on")
+	}
+	if out, err := exec.Command(binary, "--version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "gateway ") {
+		t.Errorf("--version: %v %s", err, out)
+	}
+}
+
+func TestDrainOutlivesTheAppsLastCalls(t *testing.T) {
+	g := start(t, fakeprovider.Options{FirstByte: time.Second}, "")
+	ask := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url+"/openai/v1/chat/completions", strings.NewReader(`{"model":"gpt-4.1","messages":[]}`))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		req.Header.Set("Authorization", "Bearer sk-of-the-app")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	done := make(chan int)
+	go func() { done <- ask() }()
+	time.Sleep(300 * time.Millisecond)
+	if err := g.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if status := ask(); status != http.StatusOK {
+		t.Errorf("a call after the signal got %d", status)
+	}
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("a call under way at the signal got %d", status)
+	}
+}

@@ -1,0 +1,77 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dataplane
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+)
+
+// TestSidecarServesTheMountedPlanAndKeepsTheLastGood runs the gateway as injection does, with a plan
+// directory and a labels file, without a coordinator: on its safe share.
+func TestSidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
+	dir := t.TempDir()
+	planFile, labels := filepath.Join(dir, "plan.json"), filepath.Join(dir, "labels")
+	g := &gateway{t: t, provider: fakeprovider.New(fakeprovider.Options{}), log: &buffer{}}
+	write := func(path string, data []byte) {
+		if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(labels, []byte("app=\"support\"\n"))
+	g.run("--plan", dir, "--labels", labels, "--state", dir, "--namespace", "team-support")
+	routes := func(want string) func() bool {
+		return func() bool { _, body := g.get(g.url + "/nobody"); return strings.Contains(body, want) }
+	}
+	// The ConfigMap comes later than the pod: built-in routes serve meanwhile.
+	if !routes("/anthropic, /openai.")() {
+		t.Error("there are no built-in routes before the first plan")
+	}
+	write(planFile, mounted(t, 1, "first"))
+	g.eventually("the plan", routes("/first"))
+	write(planFile, mounted(t, 2, "second")[:50])
+	g.eventually("the error", func() bool { return strings.Contains(g.log.String(), "plan refused") })
+	if !routes("/first")() {
+		t.Error("a half-written plan took the last good one away")
+	}
+	write(planFile, mounted(t, 3, "third"))
+	g.eventually("the next plan", routes("/third"))
+	write(labels, []byte("app=\"other\"\n"))
+	g.eventually("the labels' effect", func() bool { status, _ := g.get(g.url + "/third/v1/models"); return status == http.StatusNotFound })
+}
+
+// mounted is a plan whose policy selects app=support.
+func mounted(t *testing.T, revision int64, route string) []byte {
+	t.Helper()
+	data, err := plan.Encode(plan.Plan{
+		Version: plan.Version, Revision: revision, Namespace: "team-support",
+		Policies: []plan.Policy{{
+			Name: "support", Generation: 1, MaxGateways: 4,
+			Selector: []plan.Term{{Key: "app", Operator: plan.In, Values: []string{"support"}}},
+			Routes: []plan.Route{{
+				Name: route, Dialect: "OpenAI", BaseURL: "https://127.0.0.1:1",
+				Limits:   []plan.Limit{{Name: "tokens", Budget: plan.Tokens, Amount: 400_000, WindowSeconds: 60, Burst: 400_000}},
+				Deadline: plan.Deadline{DefaultMillis: time.Minute.Milliseconds()},
+				Throttle: plan.Throttle{HonourCeilingMillis: 30_000, JitterPercent: 25, MaxAttempts: 3},
+				Unguided: plan.Backoff{BaseMillis: 500, CapMillis: 30_000},
+				Overload: plan.Overload{BaseMillis: 1000, CapMillis: 30_000, MaxAttempts: 4},
+				Lanes:    []plan.Lane{{Name: plan.DefaultLane, SharePermille: 1000, MaxDepth: 256, MaxWaitMillis: 50_000}},
+			}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
