@@ -50,6 +50,7 @@ type world struct {
 	expires  time.Time // of tokens
 	down     bool      // the API server is
 	expelled figures.Pod
+	reviewer coordinator.Reviewer // of tokens, instead of the world
 }
 
 func newWorld(t *testing.T) *world {
@@ -96,7 +97,11 @@ type replica struct {
 func (w *world) start(name string, bounds coordinator.Bounds, listener net.Listener) *replica {
 	w.t.Helper()
 	r := &replica{world: w, name: name, pipes: newPipes(), stopped: make(chan struct{})}
-	r.Server = coordinator.New(coordinator.Options{Reviewer: w, Leadership: r, Pods: w, Bounds: bounds})
+	reviewer := w.reviewer
+	if reviewer == nil {
+		reviewer = w
+	}
+	r.Server = coordinator.New(coordinator.Options{Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds})
 	r.http = coordinator.NewHTTPServer(r.Server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &w.cert, nil })
 	r.http.ErrorLog = log.New(discard{}, "", 0)
 	if listener == nil {
@@ -287,23 +292,25 @@ type gateway struct {
 	revision atomic.Int64
 	planned  time.Time
 	watch    func()
+	token    string
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // join starts a gateway in a pod; prepare may change it before.
 func (w *world) join(pod figures.Pod, prepare ...func(*gateway)) *gateway {
 	w.t.Helper()
-	g := &gateway{world: w, pod: pod, ended: make(chan struct{}), watch: func() {}}
+	g := &gateway{world: w, pod: pod, ended: make(chan struct{}), watch: func() {}, token: token(pod)}
+	g.dial = func(ctx context.Context, _, address string) (net.Conn, error) { return w.dialFrom(ctx, pod, address) }
 	for _, p := range prepare {
 		p(g)
 	}
-	token := filepath.Join(w.t.TempDir(), "token")
-	must(w.t, os.WriteFile(token, []byte(pod.Namespace+"/"+pod.Name+"/"+pod.UID+"\n"), 0o600))
+	file := filepath.Join(w.t.TempDir(), "token")
+	must(w.t, os.WriteFile(file, []byte(g.token+"\n"), 0o600))
 	client, err := report.New(report.Options{
-		URL: "https://" + serviceName + ":8443", TokenFile: token, CA: func() []byte { return w.ca },
+		URL: "https://" + serviceName + ":8443", TokenFile: file, CA: func() []byte { return w.ca },
 		Identity: report.Identity{Namespace: pod.Namespace, PodName: pod.Name, PodUID: pod.UID},
 		Version:  "v1.2.3", Contract: "1", PlanVersion: plan.Version,
-		Source: g, Plans: g, Shares: g,
-		Dial: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dialFrom(ctx, pod, address) },
+		Source: g, Plans: g, Shares: g, Dial: g.dial,
 	})
 	must(w.t, err)
 	g.Client = client
@@ -413,12 +420,17 @@ func (r *replica) setPlan(p plan.Plan) {
 // eventually waits for something that should come soon.
 func eventually(t *testing.T, within time.Duration, what string, ok func() bool) time.Duration {
 	t.Helper()
+	return eventuallyEvery(t, 10*time.Millisecond, within, what, ok)
+}
+
+func eventuallyEvery(t *testing.T, every, within time.Duration, what string, ok func() bool) time.Duration {
+	t.Helper()
 	began := time.Now()
 	for !ok() {
 		if time.Since(began) > within {
 			t.Fatalf("not within %v: %s", within, what)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(every)
 	}
 	return time.Since(began)
 }

@@ -43,6 +43,14 @@ type TokenReviews interface {
 	Create(ctx context.Context, review *authenticationv1.TokenReview) error
 }
 
+// TokenReviewsFunc makes a function a TokenReviews.
+type TokenReviewsFunc func(ctx context.Context, review *authenticationv1.TokenReview) error
+
+// Create implements TokenReviews.
+func (f TokenReviewsFunc) Create(ctx context.Context, review *authenticationv1.TokenReview) error {
+	return f(ctx, review)
+}
+
 // TokenReviewer asks the API server.
 type TokenReviewer struct{ Reviews TokenReviews }
 

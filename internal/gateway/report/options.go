@@ -69,16 +69,17 @@ const (
 	// promptGap bounds how often an acknowledgement hastens the next report.
 	promptGap = 200 * time.Millisecond
 	// backoffBase and backoffCap bound the wait before the next stream: full jitter, so that the gateways of a
-	// coordinator that returns do not come at once.
-	backoffBase = 500 * time.Millisecond
+	// coordinator that returns do not come at once. The first is well within a share's TTL.
+	backoffBase = 2 * time.Second
 	backoffCap  = 15 * time.Second
 	backoffMin  = 20 * time.Millisecond
 	// healthy is how long a stream lasts that says the coordinator is well.
 	healthy = 5 * time.Second
 	// maxRedirects in a row, before it is taken for a loop.
 	maxRedirects = 3
-	// dialTimeout covers the connection and the handshake.
-	dialTimeout = 5 * time.Second
+	// dialTimeout is for the connection, and once more for the handshake: a coordinator to which thousands
+	// return at once needs some seconds, and a handshake given up is a handshake wasted.
+	dialTimeout = 8 * time.Second
 	// drainTimeout is for the last report.
 	drainTimeout = time.Second
 	// maxTTL bounds what a share may ask for.

@@ -64,7 +64,8 @@ func (s *session) receive(ctx context.Context) {
 // run sends and acts until the stream or ctx ends.
 func (s *session) run(ctx context.Context) outcome {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainTimeout, s.cancel) })()
-	silence := time.AfterFunc(wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
+	// The first message comes after connection and handshake, the others every second.
+	silence := time.AfterFunc(2*dialTimeout+wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
 	defer silence.Stop()
 	if err := s.stream.Send(s.client.hello()); err != nil {
 		return s.over(errSend)

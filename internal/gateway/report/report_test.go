@@ -1,0 +1,194 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/wire"
+)
+
+type shares struct{ applied, safe atomic.Int32 }
+
+func (s *shares) Apply([]*wire.LimitShare) { s.applied.Add(1) }
+func (s *shares) Safe()                    { s.safe.Add(1) }
+
+func share(epoch, sequence uint64, ttl time.Duration) *wire.Share {
+	return &wire.Share{
+		Epoch: epoch, Incarnation: 7, Sequence: sequence, TtlMillis: ttl.Milliseconds(),
+		Limits: []*wire.LimitShare{{Limit: "tokens", RatePerSecond: float64(sequence)}},
+	}
+}
+
+func TestALeaseLastsForItsTTLAndNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shares{}
+		l := &lease{shares: s, incarnation: 7}
+		defer l.stop()
+		for range 5 { // keep-alives
+			l.take(share(1, 1, 10*time.Second), time.Now())
+			time.Sleep(9 * time.Second)
+		}
+		if s.applied.Load() != 1 || s.safe.Load() != 0 {
+			t.Errorf("applied %d times, lapsed %d times", s.applied.Load(), s.safe.Load())
+		}
+		time.Sleep(999 * time.Millisecond)
+		if s.safe.Load() != 0 {
+			t.Error("the share lapsed early")
+		}
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		if s.safe.Load() != 1 {
+			t.Error("the share did not lapse")
+		}
+	})
+}
+
+func TestSharesAreFencedByEpochAndIncarnation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shares{}
+		l := &lease{shares: s, incarnation: 7}
+		defer l.stop()
+		other := share(3, 9, time.Second)
+		other.Incarnation = 8
+		for name, tc := range []struct {
+			share *wire.Share
+			fresh bool
+		}{
+			{share(2, 5, 10*time.Second), true},
+			{share(1, 6, 10*time.Second), false}, // an earlier leader's
+			{other, false},                       // not this process's
+			{share(2, 5, 10*time.Second), false},
+			{share(2, 6, 0), false},
+			{share(2, 6, -time.Second), false},
+			{share(3, 1, 10*time.Second), true},
+		} {
+			if got := l.take(tc.share, time.Now()); got != tc.fresh {
+				t.Errorf("step %d: fresh %v, want %v", name, got, tc.fresh)
+			}
+		}
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if !l.take(share(1, 1, time.Second), time.Now()) {
+			t.Error("after the lapse a share of a lower epoch is refused: a lease that was made anew would cut gateways off for ever")
+		}
+	})
+}
+
+// A host that slept finds its share lapsed, though no timer ran.
+func TestASuspendedHostsShareLapses(t *testing.T) {
+	s := &shares{}
+	l := &lease{shares: s, incarnation: 7}
+	defer l.stop()
+	now := time.Now()
+	l.take(share(1, 1, 10*time.Second), now)
+	l.check(now.Round(0).Add(9 * time.Second))
+	if s.safe.Load() != 0 {
+		t.Error("the share lapsed early")
+	}
+	l.check(now.Round(0).Add(time.Hour))
+	if s.safe.Load() != 1 {
+		t.Error("the share outlived the sleep")
+	}
+}
+
+func TestAnAbsurdTTLIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shares{}
+		l := &lease{shares: s, incarnation: 7}
+		defer l.stop()
+		forever := share(1, 1, 0)
+		forever.TtlMillis = math.MaxInt64
+		l.take(forever, time.Now())
+		time.Sleep(maxTTL + time.Millisecond)
+		synctest.Wait()
+		if s.safe.Load() != 1 {
+			t.Error("the share does not lapse")
+		}
+	})
+}
+
+func TestBackoffIsJitteredAndBounded(t *testing.T) {
+	for n := -1; n < 200; n++ {
+		most := backoffCap
+		if n <= 1 {
+			most = backoffBase
+		}
+		for range 100 {
+			if d := backoff(n); d < backoffMin || d > most {
+				t.Fatalf("attempt %d waits %v", n, d)
+			}
+		}
+	}
+}
+
+func TestReportsAreSpread(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	for range 100 {
+		d := interval()
+		if d < 900*time.Millisecond || d > 1100*time.Millisecond {
+			t.Fatalf("an interval of %v", d)
+		}
+		seen[d] = true
+	}
+	if len(seen) < 50 {
+		t.Errorf("only %d different intervals of 100", len(seen))
+	}
+}
+
+func TestTokenFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if got, err := readToken(write("good", " abc.def\n")); err != nil || got != "abc.def" {
+		t.Errorf("token %q, %v", got, err)
+	}
+	if _, err := readToken(write("empty", "\n")); err == nil {
+		t.Error("an empty token is taken")
+	}
+	if _, err := readToken(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a missing token is taken")
+	}
+	if got, err := readToken(write("huge", strings.Repeat("x", 1<<20))); err != nil || len(got) != maxToken {
+		t.Errorf("%d bytes were read, %v", len(got), err)
+	}
+}
+
+func TestURLs(t *testing.T) {
+	for raw, good := range map[string]bool{
+		"https://headgate.headgate-system.svc:8443": true,
+		"http://headgate:8443":                      false,
+		"https://":                                  false,
+		"https://user:secret@headgate:8443":         false,
+		"://":                                       false,
+		"":                                          false,
+	} {
+		_, err := parseURL(raw)
+		if (err == nil) != good {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error of %q tells a secret", raw)
+		}
+	}
+}
+
+func TestPlanErrorsAreCutInWholeCharacters(t *testing.T) {
+	got := cut(strings.Repeat("é", 300))
+	if len(got) > maxPlanError || strings.ContainsRune(got, '\uFFFD') {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
