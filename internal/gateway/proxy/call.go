@@ -193,7 +193,6 @@ func (c *call) enter() bool {
 // prepareTicket estimates the call, finds its lane and states its deadline.
 func (c *call) prepareTicket() {
 	cfg := c.cfg
-	c.account = admission.Account{Fingerprint: c.fingerprint(), Model: c.req.Model}
 	est := cfg.gate.Estimator().Of(&c.req)
 	lane := c.chooseLane(est.Input)
 	c.lane = cfg.lanes[lane]

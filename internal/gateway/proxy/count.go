@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 )
@@ -83,10 +84,10 @@ func (c *call) markExhausted(resp *http.Response, body []byte, reset time.Durati
 
 // markedExhausted answers a call whose account is marked, as the provider answered the last one.
 func (c *call) markedExhausted() bool {
-	if c.cfg.plan.Observe {
+	c.account = admission.Account{Fingerprint: c.fingerprint(), Model: c.req.Model}
+	if c.cfg.plan.Observe || c.cfg.quotas.marked.Load() == 0 {
 		return false
 	}
-	c.account.Fingerprint, c.account.Model = c.fingerprint(), c.req.Model
 	m, wait := c.cfg.quotas.check(c.account, c.now())
 	if m == nil {
 		return false

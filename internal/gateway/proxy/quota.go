@@ -6,6 +6,7 @@ package proxy
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
@@ -31,6 +32,9 @@ type mark struct {
 
 // quotas are the marks of one route.
 type quotas struct {
+	// marked counts the marks, so that a route without any costs no lock.
+	marked atomic.Int32
+
 	mu    sync.Mutex
 	marks map[admission.Account]*mark
 }
@@ -51,6 +55,7 @@ func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, now time
 		m.nextProbe = m.until
 	}
 	q.marks[a] = m
+	q.marked.Store(int32(len(q.marks)))
 }
 
 func (q *quotas) dropOldestLocked() {
@@ -82,12 +87,16 @@ func (q *quotas) check(a admission.Account, now time.Time) (*mark, time.Duration
 
 // clear removes the mark of an account that was answered.
 func (q *quotas) clear(a admission.Account) {
+	if q.marked.Load() == 0 {
+		return
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.marks, a)
+	q.marked.Store(int32(len(q.marks)))
 }
 
-// any reports whether there are marks: the fast path reads it under the lock and goes on.
+// any reports whether there are marks, and the latest documented reset.
 func (q *quotas) any() (exhausted bool, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

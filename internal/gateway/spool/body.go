@@ -25,8 +25,38 @@ const (
 	patience = 5 * time.Second
 )
 
-// pooled buffers serve bodies up to smallBody.
-var pooled = sync.Pool{New: func() any { b := make([]byte, 0, chunk); return &b }}
+// pools hold buffers of 16 KiB, twice that, and so on to 1 MiB: large buffers are dear to clear and collect.
+var pools [7]sync.Pool
+
+// class is the pool whose buffers hold n bytes; false if none does.
+func class(n int) (int, bool) {
+	for i := range pools {
+		if n <= chunk<<i {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// buffer returns an empty buffer that holds n bytes.
+func buffer(n int) []byte {
+	i, ok := class(n)
+	if !ok {
+		return make([]byte, 0, n)
+	}
+	if b, ok := pools[i].Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, chunk<<i)
+}
+
+// recycle gives back what buffer made.
+func recycle(b []byte) {
+	if i, ok := class(cap(b)); ok && cap(b) == chunk<<i {
+		b = b[:0]
+		pools[i].Put(&b)
+	}
+}
 
 // Body is a request's body, or its first part.
 type Body struct {
@@ -37,7 +67,6 @@ type Body struct {
 
 	budget *Budget
 	taken  int64
-	pool   *[]byte
 	// users counts the owner and every reader that is not closed: a transport may still read a body after
 	// it has answered, so the last of them gives the memory back.
 	users    atomic.Int32
@@ -87,10 +116,7 @@ func (b *Body) leave() {
 	if b.users.Add(-1) > 0 {
 		return
 	}
-	if b.pool != nil && cap(b.Bytes) <= smallBody {
-		*b.pool = b.Bytes[:0]
-		pooled.Put(b.pool)
-	}
+	recycle(b.Bytes)
 	b.Bytes = nil
 	b.budget.give(b.taken)
 }
@@ -131,26 +157,25 @@ func (b *Body) readPrefix(src io.Reader) error {
 }
 
 func (b *Body) readKnown(ctx context.Context, src io.Reader, length int) error {
-	if err := b.reserve(ctx, int64(length)); err != nil {
+	// The buffer may be up to twice as large as the body, and is paid for whole.
+	size := length
+	if i, ok := class(length); ok {
+		size = chunk << i
+	}
+	if err := b.reserve(ctx, int64(size)); err != nil {
 		return err
 	}
-	if length <= smallBody {
-		b.fromPool()
-	}
-	if cap(b.Bytes) < length {
-		b.Bytes = make([]byte, 0, length)
-	}
-	b.Bytes = b.Bytes[:length]
+	b.Bytes = buffer(length)[:length]
 	_, err := io.ReadFull(src, b.Bytes)
 	return readError(err)
 }
 
 // readUnknown doubles its buffer up to MaxReplayable, taking memory before each step.
 func (b *Body) readUnknown(ctx context.Context, src io.Reader) error {
-	b.fromPool()
-	if err := b.reserve(ctx, int64(cap(b.Bytes))); err != nil {
+	if err := b.reserve(ctx, chunk); err != nil {
 		return err
 	}
+	b.Bytes = buffer(chunk)
 	for {
 		n, err := src.Read(b.Bytes[len(b.Bytes):cap(b.Bytes)])
 		b.Bytes = b.Bytes[:len(b.Bytes)+n]
@@ -180,8 +205,8 @@ func (b *Body) grow(ctx context.Context) error {
 		return err
 	}
 	old := int64(cap(b.Bytes))
-	next := make([]byte, len(b.Bytes), size)
-	copy(next, b.Bytes)
+	next := append(buffer(size), b.Bytes...)
+	recycle(b.Bytes)
 	b.Bytes = next
 	b.taken -= old
 	b.budget.give(old)
@@ -203,11 +228,6 @@ func (b *Body) reserve(ctx context.Context, n int64) error {
 	}
 	b.taken += n
 	return nil
-}
-
-func (b *Body) fromPool() {
-	b.pool, _ = pooled.Get().(*[]byte)
-	b.Bytes = (*b.pool)[:0]
 }
 
 // ErrClient marks a body that its sender did not finish.

@@ -105,8 +105,8 @@ func TestB12MemoryIsBoundedAndLargeBodiesTakeTurns(t *testing.T) {
 }
 
 func TestOverBudgetIsToldApartFromAClientThatStopped(t *testing.T) {
-	budget := NewBudget(100)
-	if _, err := Read(t.Context(), budget, bytes.NewReader(data(200)), 200); !errors.Is(err, ErrOverBudget) {
+	budget := NewBudget(20 << 10)
+	if _, err := Read(t.Context(), budget, bytes.NewReader(data(30<<10)), 30<<10); !errors.Is(err, ErrOverBudget) {
 		t.Errorf("over the budget: %v", err)
 	}
 	if _, err := Read(t.Context(), budget, bytes.NewReader(data(50)), 80); !errors.Is(err, ErrClient) {
