@@ -14,11 +14,12 @@ import (
 	"github.com/headgate-dev/headgate/test/demo/load"
 )
 
-// The canonical account, in steady saturation: it starts with what the policy's burst allows.
+// The canonical account with a small burst, the policy's and the provider's alike, so that what is not used
+// in time is seen to be lost.
 const (
 	tokensPerMinute = 400_000
 	burstTokens     = 100_000
-	startPercent    = 100 * burstTokens / tokensPerMinute
+	startPercent    = 100
 	chatTokens      = 2_000
 	chatProcesses   = 4
 	// chatPerMinute of all processes is 1.5 times what the account allows.
@@ -116,7 +117,7 @@ func (c *contender) begin(o *options, dir string) (err error) {
 		return err
 	}
 	c.provider, err = start("fakeprovider", address, "", o.fakeprovider, "--listen", address, "--first-byte", "200ms",
-		"--limit", "Anthropic:Requests=4000/1m", "--limit", fmt.Sprintf("Anthropic:InputTokens=%d/1m", tokensPerMinute),
+		"--limit", "Anthropic:Requests=4000/1m", "--limit", fmt.Sprintf("Anthropic:InputTokens=%d/1m/%d", tokensPerMinute, burstTokens),
 		"--start-percent", fmt.Sprint(startPercent))
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func reportOverload(w io.Writer, contenders []*contender, o *options) error {
 		_, _ = fmt.Fprintf(tw, "%s\t%.2f\t%.0f %% (%s)\t%.1f s / %.1f s\t%d of %d\t%.1f %%\n", c.name, c.throttledPerSuccess(),
 			100*float64(chat.FailedCalls())/float64(max(1, chat.Calls)), failures(chat),
 			load.Percentile(chat.WaitsMillis, 0.5)/1e3, load.Percentile(chat.WaitsMillis, 0.99)/1e3,
-			c.bulkDone.OK, c.bulkDone.Calls, 100*c.account.AllowanceShare)
+			c.bulkDone.OK, c.bulkDone.Calls, 100*c.account.UtilisationShare)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (c *contender) bars(length time.Duration) []bar {
 	bulkOwed := float64(int(bulkShare * refill / bulkTokens))
 	declined := c.chatDone.DeclinedMillis
 	return []bar{
-		{name: "allowance used", value: 100 * c.account.AllowanceShare, must: 97, aim: 99, atLeast: true, unit: " %"},
+		{name: "allowance used (spent / start + refill - left)", value: 100 * c.account.UtilisationShare, must: 97, aim: 99, atLeast: true, unit: " %"},
 		{name: "429s per success", value: c.throttledPerSuccess(), must: 0.02, aim: 0},
 		{
 			name: "chat answered, to its lane's share", value: float64(c.chatDone.TokensOK) / chatOwed,

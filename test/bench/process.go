@@ -44,7 +44,7 @@ func start(name, address, path, binary string, args ...string) (*process, error)
 // startIn runs a command with further variables on this process's own core.
 func startIn(name, address string, env []string, binary string, args ...string) (*process, error) {
 	p := &process{name: name, address: address}
-	p.cmd = exec.Command(binary, args...) //nolint:noctx // stopped by stop
+	p.cmd = exec.Command(binary, args...)
 	p.cmd.Stderr = &limitedWriter{&p.stderr, maxStderr}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing outlives a run
@@ -127,7 +127,7 @@ func (p *process) rss() (int64, error) {
 
 // freeAddress finds a port on the loopback address.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -63,15 +63,15 @@ func (f figures) table(w io.Writer, proxies []string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(tw, "\t%s\t\n", strings.Join(proxies, "\t"))
 	for _, figure := range figureOrder {
-		cells, any := []string{figure}, false
+		cells, found := []string{figure}, false
 		for _, p := range proxies {
 			if s := f[p][figure]; len(s) > 0 {
-				cells, any = append(cells, fmt.Sprintf("%.4g", s.median())), true
+				cells, found = append(cells, fmt.Sprintf("%.4g", s.median())), true
 			} else {
 				cells = append(cells, "-")
 			}
 		}
-		if any {
+		if found {
 			_, _ = fmt.Fprintf(tw, "%s\t\n", strings.Join(cells, "\t"))
 		}
 	}

@@ -22,7 +22,7 @@ type upstream struct {
 }
 
 func startUpstream() (*upstream, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by stop
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,7 @@ func withTokensTotal(budgets []level) []level {
 			total.Amount += b.Amount
 			total.remaining += max(0, b.remaining)
 			total.untilFull = max(total.untilFull, b.untilFull)
+		case Requests:
 		}
 	}
 	if parts < 2 {
