@@ -207,66 +207,6 @@ func (w *world) dialFrom(ctx context.Context, pod figures.Pod, address string) (
 	return r.pipes.dial(ctx, pod)
 }
 
-// pipes is a listener in memory.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-	mu    sync.Mutex
-	open  []end
-}
-
-// end is one end of a connection, by the pod it is from.
-type end struct {
-	net.Conn
-	pod figures.Pod
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error { p.once.Do(func() { close(p.done) }); return nil }
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (p *pipes) dial(ctx context.Context, pod figures.Pod) (net.Conn, error) {
-	client, server := net.Pipe()
-	select {
-	case p.conns <- server:
-		p.mu.Lock()
-		p.open = append(p.open, end{client, pod}, end{server, pod})
-		p.mu.Unlock()
-		return client, nil
-	case <-p.done:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// cut breaks every connection.
-func (p *pipes) cut() { p.cutThose(func(figures.Pod) bool { return true }) }
-
-func (p *pipes) cutOne(pod figures.Pod) { p.cutThose(func(of figures.Pod) bool { return of == pod }) }
-
-func (p *pipes) cutThose(which func(figures.Pod) bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.open {
-		if which(c.pod) {
-			_ = c.Close()
-		}
-	}
-}
-
 // pod makes a pod.
 func (w *world) pod(namespace, name string, labels map[string]string) figures.Pod {
 	pod := figures.Pod{Namespace: namespace, Name: name, UID: "uid-" + name}
