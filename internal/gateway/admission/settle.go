@@ -13,33 +13,36 @@ import (
 
 // costsLocked fills in what t takes: every limit it matches, and the provider's buckets; mu is held.
 func (g *Gate) costsLocked(t *Ticket) {
-	n := 0
-	add := func(name string, id budget.BucketID, p part) {
-		amount, atLeast, counts := t.cost(name)
-		if !counts || n == maxCosts {
-			return
-		}
-		t.costs[n] = budget.Cost{Bucket: id, Amount: amount, AtLeast: atLeast}
-		p.budget = name
-		t.parts[n] = p
-		n++
-	}
+	t.call.Costs = t.costs[:0]
 	for _, l := range g.limits {
 		if l.matches(t.Account.Model) {
-			add(l.Budget, l.id, part{limit: l})
+			t.add(l.Budget, l.id, part{limit: l})
 		}
 	}
-	if grp := g.groups[t.Account]; grp != nil {
-		for _, m := range grp.mirrors {
-			if m != nil && m.known {
-				add(m.budget, m.id, part{mirror: m})
-			}
-		}
-		if grp.hold != nil && grp.hold.known {
-			add(plan.Requests, grp.hold.id, part{mirror: grp.hold})
+	grp := g.groups[t.Account]
+	if grp == nil {
+		return
+	}
+	for _, m := range grp.mirrors {
+		if m.known {
+			t.add(m.budget, m.id, part{mirror: m})
 		}
 	}
-	t.call.Costs = t.costs[:n]
+	if grp.hold.known {
+		t.add(plan.Requests, grp.hold.id, part{mirror: grp.hold})
+	}
+}
+
+// add adds a cost, where the budget counts calls like t.
+func (t *Ticket) add(name string, id budget.BucketID, p part) {
+	amount, atLeast, counts := t.cost(name)
+	n := len(t.call.Costs)
+	if !counts || n == maxCosts {
+		return
+	}
+	p.budget = name
+	t.parts[n] = p
+	t.call.Costs = append(t.call.Costs, budget.Cost{Bucket: id, Amount: amount, AtLeast: atLeast})
 }
 
 // cost is what t takes of a budget, and the least it may turn out to take.

@@ -81,6 +81,7 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		w: c.w, rc: http.NewResponseController(c.w), resp: resp, meter: meter, stream: opts.stream, now: c.now,
 		guarded:  opts.stream || resp.ContentLength < 0 || resp.ContentLength > plainBuffer,
 		progress: opts.progress,
+		begun:    c.body.Release, // a stream may run for long, and its body is not needed any more
 	}
 	r.mustEnd = eventStream(resp.Header) && c.op.Metered
 	r.lenient = c.cfg.facts.Name == generic

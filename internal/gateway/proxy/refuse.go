@@ -101,6 +101,9 @@ func (c *call) message(v admission.Verdict, limit string) string {
 	if v.Amount != "" {
 		used += " (" + v.Amount + ")"
 	}
+	if limit == "" {
+		used = c.cfg.plan.Name
+	}
 	tail := c.notSent()
 	fits := "fits in " + spoken(v.Wait)
 	switch v.Reason {

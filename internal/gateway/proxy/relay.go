@@ -52,6 +52,8 @@ type relay struct {
 	guarded bool
 	// mustEnd streams say themselves when they are over; lenient ones only if their content is known.
 	mustEnd, lenient bool
+	// begun is told when the response begins: from then on the call cannot be sent again.
+	begun func()
 	// progress is told of output beyond the reservation; may be nil.
 	progress func(output int64)
 
@@ -153,6 +155,9 @@ func (r *relay) commitHeld() {
 // commitLocked sends the status, the headers and what is held.
 func (r *relay) commitLocked() {
 	r.committed = true
+	if r.begun != nil {
+		r.begun()
+	}
 	r.w.WriteHeader(r.resp.StatusCode)
 	if len(r.held) > 0 {
 		r.sendLocked(r.held)

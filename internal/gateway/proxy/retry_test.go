@@ -335,3 +335,66 @@ func TestRefusedConnectionIsRetriedSinceNothingWasSent(t *testing.T) {
 		w.atRest()
 	})
 }
+
+func TestAttemptsCarryTheCallersOwnIdempotencyKeyAndNoOther(t *testing.T) {
+	for _, key := range []string{"", "k-1"} {
+		s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+			if n < 3 {
+				throttle(w, "Retry-After", "1")
+				return
+			}
+			answerOK(w)
+		})
+		simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+			var headers []string
+			if key != "" {
+				headers = []string{"Idempotency-Key", key}
+			}
+			if a := w.ask(10, headers...); a.status != http.StatusOK || s.count() != 3 {
+				t.Fatalf("answer %d after %d sends", a.status, s.count())
+			}
+			for n, h := range s.headers {
+				if h.Get("Idempotency-Key") != key || s.bodies[n] != s.bodies[0] {
+					t.Errorf("attempt %d: key %q", n+1, h.Get("Idempotency-Key"))
+				}
+			}
+		})
+	}
+}
+
+func TestFullQueueRefusesAtOnceAndSaysWhichLane(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
+	route := anthropicRoute(perMinute("requests", plan.Requests, 1))
+	route.Lanes[0].MaxDepth, route.Lanes[0].MaxWaitMillis = 1, 600_000
+	route.Deadline.DefaultMillis = 600_000
+	simulate(t, s, onePolicy(route), func(w *world) {
+		w.ask(10)
+		done := make(chan answer)
+		go func() { done <- w.ask(10) }()
+		time.Sleep(time.Second)
+		a := w.ask(10)
+		if a.status != http.StatusTooManyRequests || a.took > 50*time.Millisecond || a.header.Get(HeaderReason) != "QueueFull" {
+			t.Errorf("answer %d %s after %s", a.status, a.body, a.took)
+		}
+		t.Log(a.body)
+		if first := <-done; first.status != http.StatusOK || first.took < 59*time.Second {
+			t.Errorf("the queued call got %d after %s", first.status, first.took)
+		}
+		w.atRest()
+	})
+}
+
+func TestCallLargerThanALimitEverHoldsIsRefusedAtOnce(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
+	simulate(t, s, onePolicy(anthropicRoute(perMinute("input-tokens", plan.InputTokens, 1_000))), func(w *world) {
+		a := w.ask(5_000)
+		if a.status != http.StatusTooManyRequests || a.header.Get(HeaderReason) != "TooLarge" || s.count() != 0 {
+			t.Errorf("answer %d %s", a.status, a.body)
+		}
+		t.Log(a.body)
+		if n := w.figures("anthropic").tally.LargestTooLarge.Load(); n < 5_000 || n > 5_010 {
+			t.Errorf("the largest is %d", n)
+		}
+		w.atRest()
+	})
+}
