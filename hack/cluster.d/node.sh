@@ -53,7 +53,6 @@ failSwapOn: false
 cgroupDriver: cgroupfs
 cgroupRoot: /
 enforceNodeAllocatable: []
-localStorageCapacityIsolation: false
 evictionHard: {memory.available: 50Mi, nodefs.available: "1%"}
 imageGCHighThresholdPercent: 100
 clusterDNS: [$HG_NODE_IP]
