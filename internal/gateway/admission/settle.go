@@ -13,7 +13,10 @@ import (
 
 // costsLocked fills in what t takes: every limit it matches, and the provider's buckets; mu is held.
 func (g *Gate) costsLocked(t *Ticket) {
-	t.call.Costs = t.costs[:0]
+	if most := len(g.limits) + 5; cap(t.parts) < most {
+		t.call.Costs, t.parts = make([]budget.Cost, 0, most), make([]part, 0, most)
+	}
+	t.call.Costs, t.parts = t.call.Costs[:0], t.parts[:0]
 	for _, l := range g.limits {
 		if l.matches(t.Account.Model) {
 			t.add(l.Budget, l.id, part{limit: l})
@@ -36,12 +39,11 @@ func (g *Gate) costsLocked(t *Ticket) {
 // add adds a cost, where the budget counts calls like t.
 func (t *Ticket) add(name string, id budget.BucketID, p part) {
 	amount, atLeast, counts := t.cost(name)
-	n := len(t.call.Costs)
-	if !counts || n == maxCosts {
+	if !counts {
 		return
 	}
 	p.budget = name
-	t.parts[n] = p
+	t.parts = append(t.parts, p)
 	t.call.Costs = append(t.call.Costs, budget.Cost{Bucket: id, Amount: amount, AtLeast: atLeast})
 }
 
@@ -100,7 +102,8 @@ func (g *Gate) ReleaseAt(t *Ticket, s Settlement, now time.Time) {
 		g.settleLocked(t, s, now)
 	case t.call.Verdict().State == budget.Queued && t.Shadow && s.Kind != NotSent:
 		// It has gone in fact; its charge follows when it would have gone.
-		t.late = &s
+		late := s
+		t.late = &late
 		return
 	case t.call.Verdict().State == budget.Queued:
 		g.sched.Cancel(&t.call, now)

@@ -38,10 +38,10 @@ type Ticket struct {
 	// Shadow tickets never wait and are never refused; their charges follow when they would have gone.
 	Shadow bool
 
-	gate  *Gate
-	call  budget.Call
-	costs [maxCosts]budget.Cost
-	parts [maxCosts]part
+	gate *Gate
+	call budget.Call
+	// parts stand beside call.Costs.
+	parts []part
 	// ready holds one element once a queued call is decided.
 	ready chan struct{}
 	// charged is the output charged beyond the reservation.

@@ -22,7 +22,7 @@ const (
 	stallTime  = 60 * time.Second
 	resetStall = 5 * time.Second
 
-	streamBuffer = 4 << 10
+	streamBuffer = 2 << 10
 	plainBuffer  = 32 << 10
 )
 

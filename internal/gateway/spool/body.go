@@ -17,21 +17,23 @@ import (
 const (
 	// MaxReplayable is the largest body that is held whole; a larger one is sent once, as it comes.
 	MaxReplayable = 32 << 20
-	// chunk is what a body of unknown length grows by at first; it doubles.
-	chunk = 16 << 10
+	// chunk is what a body of unknown length is read into at first; it doubles.
+	chunk = 4 << 10
+	// least is the smallest buffer: a waiting or streaming call of a kilobyte holds little more.
+	least = 2 << 10
 	// smallBody does not wait for memory: it is refused or held at once.
 	smallBody = 64 << 10
 	// patience bounds the wait for memory of a large body.
 	patience = 5 * time.Second
 )
 
-// pools hold buffers of 16 KiB, twice that, and so on to 1 MiB: large buffers are dear to clear and collect.
-var pools [7]sync.Pool
+// pools hold buffers of least, twice that, and so on to 1 MiB: large buffers are dear to clear and collect.
+var pools [10]sync.Pool
 
 // class is the pool whose buffers hold n bytes; false if none does.
 func class(n int) (int, bool) {
 	for i := range pools {
-		if n <= chunk<<i {
+		if n <= least<<i {
 			return i, true
 		}
 	}
@@ -47,12 +49,12 @@ func buffer(n int) []byte {
 	if b, ok := pools[i].Get().(*[]byte); ok {
 		return (*b)[:0]
 	}
-	return make([]byte, 0, chunk<<i)
+	return make([]byte, 0, least<<i)
 }
 
 // recycle gives back what buffer made.
 func recycle(b []byte) {
-	if i, ok := class(cap(b)); ok && cap(b) == chunk<<i {
+	if i, ok := class(cap(b)); ok && cap(b) == least<<i {
 		b = b[:0]
 		pools[i].Put(&b)
 	}
@@ -160,7 +162,7 @@ func (b *Body) readKnown(ctx context.Context, src io.Reader, length int) error {
 	// The buffer may be up to twice as large as the body, and is paid for whole.
 	size := length
 	if i, ok := class(length); ok {
-		size = chunk << i
+		size = least << i
 	}
 	if err := b.reserve(ctx, int64(size)); err != nil {
 		return err

@@ -23,7 +23,7 @@ func data(n int) []byte {
 }
 
 func TestBodyIsReadWholeAndReplayable(t *testing.T) {
-	for _, n := range []int{0, 1, 1000, chunk, chunk + 1, smallBody, smallBody + 1, 3 << 20} {
+	for _, n := range []int{0, 1, 1000, least, least + 1, chunk, chunk + 1, smallBody, smallBody + 1, 3 << 20} {
 		for _, known := range []bool{true, false} {
 			budget := NewBudget(64 << 20)
 			length := int64(-1)

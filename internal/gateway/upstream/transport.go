@@ -22,6 +22,9 @@ const (
 	idlePerHost  = 256
 	maxHeader    = 256 << 10
 	continueWait = time.Second
+	// buffer holds a head with a small body, either way; larger reads and writes pass it. Each open stream
+	// keeps two.
+	buffer = 2 << 10
 )
 
 // Options configure a transport.
@@ -59,6 +62,8 @@ func NewTransport(opts Options) (*http.Transport, error) {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    idlePerHost,
+		WriteBufferSize:        buffer,
+		ReadBufferSize:         buffer,
 		IdleConnTimeout:        idleTimeout,
 		ExpectContinueTimeout:  continueWait,
 		MaxResponseHeaderBytes: maxHeader,
