@@ -164,7 +164,7 @@ func (c *call) failedInside(resp *http.Response, failure dialect.Failure, readin
 	return c.passOn(resp, end, wait)
 }
 
-// refused handles a response of status 400 or more.
+// refused handles a response that is no success; a redirect is passed on like any other.
 func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.Time) *again {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxFailureBody))
 	plain := raw

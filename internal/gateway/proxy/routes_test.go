@@ -81,6 +81,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		if a.status != http.StatusTemporaryRedirect || a.header.Get("Location") != "http://elsewhere/" || s.count() != 1 {
 			t.Errorf("answer %d %v after %d sends", a.status, a.header, s.count())
 		}
+		if spent := w.figures("anthropic").spent("input-tokens"); spent != 0 {
+			t.Errorf("a redirect costs %v tokens", spent)
+		}
 	})
 }
 

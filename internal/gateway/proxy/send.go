@@ -37,7 +37,7 @@ func (c *call) send() *again {
 		c.cfg.gate.Observe(c.ticket, &reading, received)
 	}
 	c.cfg.health.took(received.Sub(sent))
-	if resp.StatusCode < http.StatusBadRequest {
+	if resp.StatusCode < http.StatusMultipleChoices {
 		return c.succeeded(resp, &reading)
 	}
 	return c.refused(resp, &reading, received)
