@@ -3,9 +3,7 @@
 
 package figures
 
-import (
-	"time"
-)
+import "time"
 
 // Bounds on one policy's aggregate. A policy has fewer of each; the slack is for names that edits replace.
 const (
@@ -22,6 +20,7 @@ type aggregate struct {
 	// since is from when on nothing was missed.
 	since     time.Time
 	touched   time.Time
+	activity  activity
 	providers map[string]*provider
 }
 
@@ -47,7 +46,7 @@ type lane struct {
 }
 
 func newAggregate(since time.Time) *aggregate {
-	return &aggregate{since: since, providers: map[string]*provider{}}
+	return &aggregate{since: since, activity: newActivity(), providers: map[string]*provider{}}
 }
 
 func newProvider() *provider {

@@ -88,6 +88,63 @@ func TestAStartIsNotExtrapolated(t *testing.T) {
 	}
 }
 
+// run reports once a second what each second brings, from start on, and returns when it ended.
+func (r *reporter) run(s *Store, from time.Time, over time.Duration, tokens float64) time.Time {
+	now := from
+	for ; now.Sub(from) < over; now = now.Add(time.Second) {
+		r.up += time.Second
+		r.limit().Offered += tokens
+		r.report(s, now.Add(time.Second))
+	}
+	return now
+}
+
+// Amounts are divided by the time that had traffic, not by a window that had none yet: a minute of load
+// reads as that load, also after an idle time, and counts never mix with what they do not cover.
+func TestRatesAreOverTheTimeThatHadTraffic(t *testing.T) {
+	const load = 6000. // a second: 360k a minute
+	type step struct {
+		over   time.Duration
+		tokens float64
+	}
+	for name, tc := range map[string]struct {
+		steps     []step
+		over      time.Duration
+		per, peak float64
+	}{
+		"a minute after the start":           {[]step{{time.Minute, load}}, time.Minute, 360_000, 360_000},
+		"twenty seconds after it":            {[]step{{20 * time.Second, load}}, 20 * time.Second, 120_000, 120_000},
+		"a minute after an idle one":         {[]step{{time.Minute, 0}, {time.Minute, load}}, time.Minute, 360_000, 360_000},
+		"a minute after ten idle ones":       {[]step{{time.Minute, load}, {10 * time.Minute, 0}, {time.Minute, load}}, time.Minute, 360_000, 360_000},
+		"idle for four after a minute":       {[]step{{time.Minute, load}, {4 * time.Minute, 0}}, Window, 72_000, 360_000},
+		"bursts of a minute every other":     {[]step{{time.Minute, load}, {time.Minute, 0}, {time.Minute, load}, {time.Minute, 0}, {time.Minute, load}}, Window, 216_000, 360_000},
+		"bursts of ten seconds every minute": {[]step{{10 * time.Second, load}, {50 * time.Second, 0}, {10 * time.Second, load}, {50 * time.Second, 0}}, 2 * time.Minute, 60_000, 60_000},
+		"steady for long":                    {[]step{{20 * time.Minute, load}}, Window, 360_000, 360_000},
+		"one stray call before the load":     {[]step{{time.Second, 1}, {2 * time.Minute, 0}, {time.Minute, load}}, 3 * time.Minute, 120_000, 360_000},
+		"idle for longer than the window":    {[]step{{time.Minute, load}, {6 * time.Minute, 0}}, Window, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, a, now := NewStore(), newReporter("a", time.Second), start
+			a.report(s, now)
+			for _, st := range tc.steps {
+				now = a.run(s, now, st.over, st.tokens)
+			}
+			f := figuresAt(t, s, now)
+			near := func(what string, got, want float64) {
+				t.Helper()
+				if got < want*0.95-1 || got > want*1.05+1 {
+					t.Errorf("%s is %v, want %v", what, got, want)
+				}
+			}
+			near("over", f.Over.Seconds(), tc.over.Seconds())
+			near("offered", f.Limits[0].Offered.Per(time.Minute), tc.per)
+			if peak := f.Limits[0].Offered.Peak(time.Minute); peak < tc.peak*0.83-1 || peak > tc.peak*1.05+1 {
+				t.Errorf("peak is %v, want %v or, by the slots' edges, a sixth less", peak, tc.peak)
+			}
+		})
+	}
+}
+
 func TestANewLeaderDoesNotCountAnOldGatewaysPast(t *testing.T) {
 	for name, tc := range map[string]struct {
 		up   time.Duration

@@ -18,6 +18,8 @@ type observation struct {
 	// count is false at the first report of a run older than the window: its counters are then where
 	// counting starts.
 	count bool
+	// from is the end of the time that an earlier report told of: what this one adds came after it.
+	from time.Time
 	// newest is true when no later report of the run was seen: only then do levels count.
 	newest bool
 }
@@ -66,20 +68,24 @@ func (o *observation) route(key routeKey, rt *route, rr *wire.RouteReport) {
 		return
 	}
 	p.touched = o.now
-	o.counts(p, rt, rr)
+	grew := o.counts(p, rt, rr)
 	o.gauges(rt, rr)
 	for _, l := range bounded(rr.GetLimits(), wire.MaxLimits) {
-		o.limit(limitKey{key, l.GetName()}, p, rt, l)
+		grew = o.limit(limitKey{key, l.GetName()}, p, rt, l) || grew
 	}
 	for _, l := range bounded(rr.GetLanes(), wire.MaxLanes) {
-		o.lane(p, rt, l)
+		grew = o.lane(p, rt, l) || grew
+	}
+	if grew {
+		agg.activity.mark(o.from, o.now)
 	}
 	for _, m := range bounded(rr.GetModels(), wire.MaxModels) {
 		o.model(p, rt, m)
 	}
 }
 
-func (o *observation) counts(p *provider, rt *route, rr *wire.RouteReport) {
+// counts, like limit and lane, adds what is new and says whether anything was.
+func (o *observation) counts(p *provider, rt *route, rr *wire.RouteReport) (grew bool) {
 	for i, v := range routeCounts(rr) {
 		delta := grow(&rt.counts[i], amount(float64(v)))
 		if delta == 0 {
@@ -91,11 +97,13 @@ func (o *observation) counts(p *provider, rt *route, rr *wire.RouteReport) {
 		if !o.count {
 			continue
 		}
+		grew = true
 		p.counts[i].add(o.now, delta)
 		if i == tooLarge {
 			p.largest.raise(o.now, amount(float64(rr.GetLargestTooLarge())))
 		}
 	}
+	return grew
 }
 
 func (o *observation) gauges(rt *route, rr *wire.RouteReport) {
@@ -118,11 +126,11 @@ func (o *observation) gauges(rt *route, rr *wire.RouteReport) {
 	}
 }
 
-func (o *observation) limit(key limitKey, p *provider, rt *route, l *wire.LimitReport) {
+func (o *observation) limit(key limitKey, p *provider, rt *route, l *wire.LimitReport) (grew bool) {
 	s := seen(rt.limits, key.limit, maxLimits)
 	agg := entry(p.limits, key.limit, maxLimits, o.now, newLimit)
 	if s == nil || agg == nil {
-		return
+		return false
 	}
 	agg.touched = o.now
 	offered, spent := grow(&s.offered, amount(l.GetOffered())), grow(&s.spent, amount(l.GetSpent()))
@@ -130,15 +138,17 @@ func (o *observation) limit(key limitKey, p *provider, rt *route, l *wire.LimitR
 		agg.offered.add(o.now, offered)
 		agg.used.add(o.now, spent)
 		o.gw.spend(key, o.now, spent)
+		grew = offered > 0 || spent > 0
 	}
 	if !o.newest {
-		return
+		return grew
 	}
 	s.sequence = o.run.sequence
 	s.level, s.capacity = level(l.GetLevel()), amount(l.GetCapacity())
 	s.held, s.reserved = amount(l.GetHeldForLanes()), amount(l.GetReserved())
 	s.binding, s.known = l.GetBinding(), l.GetProviderKnown()
 	s.atProvider, s.ofProvider = level(l.GetProviderRemaining()), amount(l.GetProviderLimit())
+	return grew
 }
 
 // maxUsed bounds the limits of which a pod's own spending is remembered.
@@ -171,16 +181,17 @@ func (g *gateway) dropIdle(now time.Time) {
 	}
 }
 
-func (o *observation) lane(p *provider, rt *route, l *wire.LaneReport) {
+func (o *observation) lane(p *provider, rt *route, l *wire.LaneReport) (grew bool) {
 	s := seen(rt.lanes, l.GetName(), maxLanes)
 	agg := entry(p.lanes, l.GetName(), maxLanes, o.now, newLane)
 	if s == nil || agg == nil {
-		return
+		return false
 	}
 	agg.touched = o.now
 	for i, v := range laneCounts(l) {
 		if delta := grow(&s.counts[i], v); o.count {
 			agg.counts[i].add(o.now, delta)
+			grew = grew || delta > 0
 		}
 	}
 	if worst := millis(l.GetWorstWaitMillis()); worst > 0 && o.count {
@@ -192,6 +203,7 @@ func (o *observation) lane(p *provider, rt *route, l *wire.LaneReport) {
 		s.queued = amount(float64(l.GetQueued()))
 		s.oldest = millis(l.GetOldestWaitMillis())
 	}
+	return grew
 }
 
 func (o *observation) model(p *provider, rt *route, m *wire.ModelTokens) {

@@ -36,7 +36,7 @@ func (r *reader) read() PolicyFigures {
 	r.findLive()
 	f := PolicyFigures{
 		At:       r.now,
-		Over:     max(min(r.now.Sub(r.agg.since), Window), 0),
+		Over:     r.over(),
 		Gateways: r.gateways(),
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.agg.providers)) {
@@ -50,6 +50,15 @@ func (r *reader) read() PolicyFigures {
 		f.Lanes = append(f.Lanes, r.lanes(name, p, routes)...)
 	}
 	return f
+}
+
+// over is the time that counts cover: since the first traffic, or, where there was none, since somebody
+// watched.
+func (r *reader) over() time.Duration {
+	if span := r.agg.activity.span(r.now); span > 0 {
+		return span
+	}
+	return max(min(r.now.Sub(r.agg.since), Window), 0)
 }
 
 func (r *reader) findLive() {

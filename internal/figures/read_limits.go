@@ -15,12 +15,13 @@ const mostUsers = 3
 
 func (r *reader) limits(provider string, p *provider, routes []*route) []LimitFigures {
 	var list []LimitFigures
+	span := r.agg.activity.span(r.now)
 	for _, name := range slices.Sorted(maps.Keys(p.limits)) {
 		agg := p.limits[name]
 		f := LimitFigures{
 			Provider: provider, Name: name,
-			Offered: agg.offered.read(r.agg.since, r.now),
-			Used:    agg.used.read(r.agg.since, r.now),
+			Offered: agg.offered.read(r.agg.since, r.now, span),
+			Used:    agg.used.read(r.agg.since, r.now, span),
 		}
 		if !f.levels(name, routes) && r.removed(agg.touched, routes) {
 			continue // an edit removed it

@@ -80,6 +80,23 @@ func (r *ring) max(now time.Time) float64 {
 	return top
 }
 
+// busiest is the largest sum of any n slots that follow each other.
+func (r *ring) busiest(now time.Time, n int64) float64 {
+	r.turn(now)
+	if r.slots == nil {
+		return 0
+	}
+	var top, sum float64
+	for i := r.head - r.size + 1; i <= r.head; i++ {
+		sum += r.slots[i%r.size]
+		if old := i - n; old > r.head-r.size {
+			sum -= r.slots[old%r.size]
+		}
+		top = max(top, sum)
+	}
+	return top
+}
+
 // covers is the time from the oldest slot's beginning to now.
 func (r *ring) covers(now time.Time) time.Duration {
 	r.turn(now)
@@ -123,11 +140,15 @@ func (f *flow) add(now time.Time, amount float64) {
 	f.day.add(now, amount)
 }
 
-// read returns the flow as seen since a time.
-func (f *flow) read(since, now time.Time) Flow {
+// read returns the flow as seen since a time, and over the span that the last minutes' traffic covers.
+func (f *flow) read(since, now time.Time, span time.Duration) Flow {
 	seen := max(now.Sub(since), 0)
+	if span == Window { // the oldest slot reaches beyond the window
+		span = max(min(seen, f.recent.covers(now)), Window)
+	}
 	return Flow{
-		recent: f.recent.sum(now), recentOver: min(seen, f.recent.covers(now)),
+		recent: f.recent.sum(now), recentOver: span,
+		busiestSlot: f.recent.busiest(now, 1), busiestMinute: f.recent.busiest(now, int64(time.Minute/recentSlot)),
 		hour: f.hour.sum(now), hourOver: min(seen, f.hour.covers(now)),
 		day: f.day.sum(now), dayOver: min(seen, f.day.covers(now)),
 	}

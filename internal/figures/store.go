@@ -52,12 +52,15 @@ func (s *Store) Observe(pod Pod, incarnation uint64, report *wire.Report, now ti
 	if gw == nil {
 		return
 	}
+	at, recent := started(report, now)
+	run, fresh := gw.run(incarnation, at)
+	o := observation{now: now, ns: ns, gw: gw, run: run, count: !fresh || recent, from: gw.heard}
+	if fresh {
+		o.from = at
+	}
 	if now.After(gw.heard) {
 		gw.heard = now
 	}
-	at, recent := started(report, now)
-	run, fresh := gw.run(incarnation, at)
-	o := observation{now: now, ns: ns, gw: gw, run: run, count: !fresh || recent}
 	o.add(report)
 }
 

@@ -18,7 +18,8 @@ type Pod struct {
 // PolicyFigures are one policy's figures, over all gateways that report for it.
 type PolicyFigures struct {
 	At time.Time
-	// Over is the time the counts cover: Window, or less after a start.
+	// Over is the time the counts cover: from the first traffic within Window to now. Before that there was
+	// none. Without traffic it is the time that was watched, at most Window.
 	Over time.Duration
 	// Gateways that report now, by name of pod.
 	Gateways []GatewayFigures
@@ -126,39 +127,6 @@ type ProviderFigures struct {
 	QuotaResetAt time.Time
 	// LastCall is zero when none was seen.
 	LastCall time.Time
-}
-
-// Flow is an amount that went by.
-type Flow struct {
-	// Amounts of the last five minutes, hour and day, and the time each covers.
-	recent, hour, day             float64
-	recentOver, hourOver, dayOver time.Duration
-}
-
-// Per returns the amount per window, from the last five minutes for windows up to that, from the last hour
-// and day for longer ones. What was watched for less than the window is not extrapolated: three seconds of
-// a start do not make a minute.
-func (f Flow) Per(window time.Duration) float64 {
-	amount, over := f.recent, f.recentOver
-	switch {
-	case window > time.Hour:
-		amount, over = f.day, f.dayOver
-	case window > Window:
-		amount, over = f.hour, f.hourOver
-	}
-	over = max(over, window)
-	if over <= 0 {
-		return 0
-	}
-	return amount * float64(window) / float64(over)
-}
-
-// Recent is the amount of the last five minutes.
-func (f Flow) Recent() float64 { return f.recent }
-
-// NewFlow makes a flow whose amount was seen over the last over; for tests of what reads flows.
-func NewFlow(amount float64, over time.Duration) Flow {
-	return Flow{recent: amount, hour: amount, day: amount, recentOver: over, hourOver: over, dayOver: over}
 }
 
 // Silent reports whether the gateway has had no call for the time given.
