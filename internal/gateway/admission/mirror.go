@@ -19,6 +19,9 @@ const (
 	// guard keeps a mirror inside the provider's bucket: latency jitter and errors of the estimates of
 	// calls in flight must not send a call too early.
 	guard = 0.05
+	// jitter is how late a send may arrive after others that left later: a reported level is taken to be
+	// lower by what refills in that time.
+	jitter = 250 * time.Millisecond
 	// slower keeps its refill inside the provider's, whose clock may run differently.
 	slower = 0.998
 	// maxGroups bounds the accounts that are mirrored; the one that was used longest ago makes room.
@@ -118,7 +121,7 @@ func (g *Gate) observeLocked(grp *group, m *mirror, b *dialect.BudgetReading, to
 	if m.known {
 		// What was reported holds for some moment since the send: it may have refilled meanwhile.
 		hi := b.Remaining + max(b.RoundedTo, 1) - 1 + m.rate*took.Seconds()
-		g.sched.Lower(m.id, hi, now)
+		g.sched.Lower(m.id, hi-min(guard*m.limit, m.rate*jitter.Seconds()), now)
 	}
 }
 
@@ -178,9 +181,10 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 		}
 		level := cost - 1
 		if ok {
-			level = cost - wait.Seconds()*m.rate
+			// Waits are rounded up, often to whole seconds: what the refusal itself reports beats them.
+			level = max(cost-wait.Seconds()*m.rate, remaining(r, m.budget))
 		}
-		g.sched.Lower(m.id, level, now)
+		g.sched.Lower(m.id, min(level, cost-1), now)
 		lowered = true
 	}
 	if !lowered && ok && wait > 0 {
@@ -189,14 +193,19 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 	g.runLocked(now)
 }
 
-// sufficient says whether the refusal itself shows that a budget had enough for the call.
-func sufficient(r *dialect.Reading, name string, cost float64) bool {
+// remaining is what a refusal reports to be left of a budget, far below zero if it does not.
+func remaining(r *dialect.Reading, name string) float64 {
 	for i := range r.Budgets {
 		if b := &r.Budgets[i]; b.Budget == name && b.Bucket == "" && b.Remaining >= 0 {
-			return b.Remaining >= cost
+			return b.Remaining
 		}
 	}
-	return false
+	return math.Inf(-1)
+}
+
+// sufficient says whether the refusal itself shows that a budget had enough for the call.
+func sufficient(r *dialect.Reading, name string, cost float64) bool {
+	return remaining(r, name) >= cost
 }
 
 // declareLocked starts a mirror from the narrowest declared limit of its budget: until the provider says
@@ -276,18 +285,32 @@ func (g *Gate) describeLocked(t *Ticket, v budget.Verdict) Verdict {
 			continue
 		}
 		out.Need = t.call.Costs[i].Amount
-		switch p := &t.parts[i]; {
-		case p.limit != nil:
-			out.Limit = p.limit.Name
-			out.Amount = Described(float64(p.limit.Amount), time.Duration(p.limit.WindowSeconds)*time.Second)
-		case p.mirror.limit > 1:
-			out.Limit, out.AtProvider = spokenBudget[p.mirror.budget], true
+		p := &t.parts[i]
+		if l := t.declared(p); l != nil {
+			out.Limit = l.Name
+			out.Amount = Described(float64(l.Amount), time.Duration(l.WindowSeconds)*time.Second)
+			continue
+		}
+		out.Limit, out.AtProvider = spokenBudget[p.budget], true
+		if p.mirror.limit > 1 {
 			out.Amount = Described(p.mirror.limit, p.mirror.window)
-		default:
-			out.Limit, out.AtProvider = spokenBudget[p.mirror.budget], true
 		}
 	}
 	return out
+}
+
+// declared is the policy's limit that a refusal is attributed to, nil if it is the provider's own. Where
+// both allow about the same, the mirror refuses a moment earlier, and yet it is the policy that is used up.
+func (t *Ticket) declared(p *part) *limit {
+	if p.limit != nil {
+		return p.limit
+	}
+	for i := range t.parts {
+		if l := t.parts[i].limit; l != nil && l.Budget == p.budget && within(rate(l.Limit), p.mirror.rate, guard) {
+			return l
+		}
+	}
+	return nil
 }
 
 var spokenBudget = map[string]string{

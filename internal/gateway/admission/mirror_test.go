@@ -60,11 +60,12 @@ func TestReportsOnlyTighten(t *testing.T) {
 		a := ticket(100, 10)
 		g.Enter(a, time.Now())
 		g.Observe(a, reading(plan.InputTokens, 2_000_000, 5_000), time.Now())
-		if got := mirrorLevel(t, g, plan.InputTokens); got != 5_000 {
+		inside := 2_000_000 / 60 * slower * jitter.Seconds()
+		if got := mirrorLevel(t, g, plan.InputTokens); math.Abs(got-(5_000-inside)) > 1 {
 			t.Errorf("the mirror has %v", got)
 		}
 		g.Observe(a, reading(plan.InputTokens, 2_000_000, 1_000_000), time.Now())
-		if got := mirrorLevel(t, g, plan.InputTokens); got != 5_000 {
+		if got := mirrorLevel(t, g, plan.InputTokens); got > 5_000-inside+1 {
 			t.Errorf("a later report raised the mirror to %v", got)
 		}
 		if got := g.Figures(time.Now()).Limits[1]; got.Capacity != 400_000 || got.ProviderLimit != 2_000_000 || got.ProviderRemaining != 1_000_000 {
@@ -84,7 +85,7 @@ func TestRateIsLearnedFromLimitRemainingAndReset(t *testing.T) {
 			Budget: plan.InputTokens, Limit: 100_000, Remaining: 40_000, RoundedTo: 1, Reset: 6 * time.Second, HasReset: true,
 		}}}, time.Now())
 		time.Sleep(time.Second)
-		if got, want := mirrorLevel(t, g, plan.InputTokens), 40_000+10_000*slower; math.Abs(got-want) > 1 {
+		if got, want := mirrorLevel(t, g, plan.InputTokens), 40_000+10_000*slower*(1-jitter.Seconds()); math.Abs(got-want) > 1 {
 			t.Errorf("a second later the mirror has %v, want %v", got, want)
 		}
 		g.Release(a, Settlement{})
@@ -126,7 +127,7 @@ func TestBudgetsShownSufficientAreNotBlamed(t *testing.T) {
 		}}
 		g.Observe(a, r, time.Now())
 		g.Refused(a, r, "", 7800*time.Millisecond, true, time.Now())
-		if got := mirrorLevel(t, g, plan.Requests); got < 2999 {
+		if got := mirrorLevel(t, g, plan.Requests); got < 2980 {
 			t.Errorf("requests were shown sufficient and have %v", got)
 		}
 		if got := mirrorLevel(t, g, plan.InputTokens); got > 9_000 {

@@ -66,8 +66,8 @@ func TestLargeCallOnEmptyPolicyBucketGoesOnceAtNineSeconds(t *testing.T) {
 			t.Fatalf("answer %d %s", a.status, a.body)
 		}
 		a := w.ask(60_000)
-		// The mirror refills at 0.998 of the provider's rate: a little later, never earlier.
-		if a.status != http.StatusOK || a.took < 9*time.Second || a.took > 9100*time.Millisecond {
+		// The mirror is kept a little inside the provider's bucket: a little later, never earlier.
+		if a.status != http.StatusOK || a.took < 9*time.Second || a.took > 9300*time.Millisecond {
 			t.Errorf("answer %d after %s", a.status, a.took)
 		}
 		if n := len(provider.Arrivals()); n != 2 {
@@ -97,7 +97,7 @@ func TestDeadlineThatCannotBeMetIsAnsweredAtOnce(t *testing.T) {
 			if err := json.Unmarshal([]byte(a.body), &body); err != nil {
 				t.Fatal(err)
 			}
-			const want = "headgate: team-support/support: anthropic/input-tokens (400k/min) is used up; fits in 9.1s, your deadline is 4s. Not sent to Anthropic."
+			const want = "headgate: team-support/support: anthropic/input-tokens (400k/min) is used up; fits in 9.2s, your deadline is 4s. Not sent to Anthropic."
 			if body.Error.Message != want {
 				t.Errorf("message %q", body.Error.Message)
 			}
