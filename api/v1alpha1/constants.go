@@ -39,6 +39,7 @@ const (
 	ReasonAllGoverned    = "AllGoverned"
 	ReasonPartlyGoverned = "PartlyGoverned"
 	ReasonNoPodGoverned  = "NoPodGoverned"
+	ReasonRoutingUnknown = "RoutingUnknown"
 )
 
 // Reasons of Degraded.

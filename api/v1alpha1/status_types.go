@@ -89,6 +89,10 @@ type GatewayCounts struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Ungoverned []UngovernedPod `json:"ungoverned,omitempty"`
+	// unknown pods have a gateway of which cannot be known whether their apps use it; they are named with
+	// the ungoverned, and counted as neither.
+	// +optional
+	Unknown int32 `json:"unknown,omitempty"`
 	// upToDate gateways run the newest injection contract.
 	// +optional
 	UpToDate int32 `json:"upToDate"`

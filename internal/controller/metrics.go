@@ -13,7 +13,7 @@ import (
 
 // descPods is one series for each policy and state; states are a closed set.
 var descPods = prometheus.NewDesc("headgate_pods",
-	"Pods by what became of them: matching, injected, governed, reporting, silent, up_to_date.",
+	"Pods by what became of them: matching, injected, governed, reporting, silent, unknown, up_to_date.",
 	[]string{"namespace", "policy", "state"}, nil)
 
 // podCounts are the newest counts of every policy, written or not. It has a lock of its own, so that a scrape
@@ -45,7 +45,7 @@ func (p *podCounts) Collect(ch chan<- prometheus.Metric) {
 		for policy, n := range policies {
 			for state, v := range map[string]int32{
 				"matching": n.Matching, "injected": n.Injected, "governed": n.Governed,
-				"reporting": n.Reporting, "silent": n.Silent, "up_to_date": n.UpToDate,
+				"reporting": n.Reporting, "silent": n.Silent, "unknown": n.Unknown, "up_to_date": n.UpToDate,
 			} {
 				ch <- prometheus.MustNewConstMetric(descPods, prometheus.GaugeValue, float64(v), namespace, policy, state)
 			}

@@ -38,7 +38,7 @@ func StripPod(obj any) (any, error) {
 
 func ourAnnotations(all map[string]string) map[string]string {
 	var out map[string]string
-	for _, key := range []string{sidecar.AnnotationContract, sidecar.AnnotationOutcome, sidecar.AnnotationUnrouted} {
+	for _, key := range []string{sidecar.AnnotationContract, sidecar.AnnotationOutcome, sidecar.AnnotationUnrouted, sidecar.AnnotationRoutingUnknown} {
 		if value, ok := all[key]; ok {
 			if out == nil {
 				out = map[string]string{}
@@ -109,7 +109,7 @@ func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
 		Name: pod.Name, UID: string(pod.UID), Owner: owner, OwnerJob: job, Created: pod.CreationTimestamp.Time,
 		OptedIn:  namespaceOptedIn || pod.Labels[v1alpha1.LabelInject] == v1alpha1.InjectEnabled,
 		Injected: has, Contract: pod.Annotations[sidecar.AnnotationContract],
-		Unrouted: pod.Annotations[sidecar.AnnotationUnrouted],
+		Unrouted: pod.Annotations[sidecar.AnnotationUnrouted], RoutingUnknown: pod.Annotations[sidecar.AnnotationRoutingUnknown],
 	}
 	if !has {
 		p.Outcome = pod.Annotations[sidecar.AnnotationOutcome]

@@ -101,6 +101,9 @@ func (r *reader) gateways() []GatewayFigures {
 				f.Generation = rt.generation
 			}
 			found = true
+			if rt.lastCall.After(f.LastPolicyCall) {
+				f.LastPolicyCall = rt.lastCall
+			}
 		}
 		if found {
 			list = append(list, f)

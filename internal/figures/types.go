@@ -40,8 +40,9 @@ type GatewayFigures struct {
 	// Since is when the gateway started, as far as is known.
 	Since      time.Time
 	LastReport time.Time
-	// LastCall is zero when none was seen.
-	LastCall time.Time
+	// LastCall is zero when none was seen, LastPolicyCall when none was for the policy.
+	LastCall       time.Time
+	LastPolicyCall time.Time
 	// Draining gateways are about to leave.
 	Draining bool
 }

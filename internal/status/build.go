@@ -69,6 +69,11 @@ func keepReported(in Inputs, set *conditionSet, pods *podView, previous v1alpha1
 		}
 		*k.into = finding{c.Status, c.Reason, c.Message}
 	}
+	if n, c := previous.Gateways, find(previous.Conditions, v1alpha1.ConditionReady); c != nil &&
+		n.Matching == pods.counts.Matching && n.Injected == pods.counts.Injected {
+		// Which gateways had calls decides in part which pods are governed.
+		set.ready, pods.counts = finding{c.Status, c.Reason, c.Message}, n
+	}
 	pods.counts.Reporting, pods.counts.Silent = previous.Gateways.Reporting, previous.Gateways.Silent
 	return true
 }
@@ -82,7 +87,7 @@ func summarize(in Inputs, views []providerView, v verdict, now time.Time) v1alph
 	if over <= 0 {
 		over = figures.Window
 	}
-	s := v1alpha1.Summary{BindingLimit: v.boundBy(), FiguresAt: &at, FiguresOver: wait(over)}
+	s := v1alpha1.Summary{BindingLimit: v.boundBy(), FiguresAt: &at, FiguresOver: span(over)}
 	if v.reason == v1alpha1.ReasonUnknown || !in.Accepted.inPlan() {
 		s.RefusedByPolicy, s.TooManyRequests, s.Wait = nothing, nothing, nothing
 		return s

@@ -59,6 +59,17 @@ var goldenCases = map[string]struct {
 	"invalid": {inputs: withExample(func(in *Inputs) {
 		in.Compiled, in.Accepted = nil, Outcome{v1alpha1.ReasonInvalid, "spec.providers[0].baseURL: Required value: Generic has no default."}
 	})},
+	"a first minute, no lanes": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		in.Pods = in.Pods[1:2]
+		in.Compiled.Routes[0].Lanes = in.Compiled.Routes[0].Lanes[2:]
+		in.Compiled.Routes[0].Lanes[0].SharePermille = 1000
+		in.Figures.Over, in.Figures.Gateways = 61*time.Second, in.Figures.Gateways[:1]
+		in.Figures.Limits[0].Offered = figures.NewFlow(610_000, 61*time.Second)
+		in.Figures.Limits[0].Used = figures.NewFlow(400_000, 61*time.Second)
+		in.Figures.Limits[0].Binding, in.Figures.Limits[0].UsedBy = true, []figures.PodShare{{Pod: "ingest-0", Fraction: 1}}
+		in.Figures.Lanes = []figures.LaneFigures{{Provider: "anthropic", Name: "default", Offered: 300, Sent: 200, Queued: 100, QueuedOldest: 20 * time.Second, WaitMedian: 10 * time.Second, WaitWorst: 20 * time.Second}}
+	})},
 	"quiet": {inputs: withExample(quiet), previous: examplePrevious},
 	"refused by the provider": {inputs: withExample(func(in *Inputs) {
 		quiet(in)

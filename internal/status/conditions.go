@@ -5,6 +5,7 @@ package status
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,7 +67,11 @@ func contents(in Inputs) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s, %s, %s.", count(len(in.Compiled.Routes), "provider"), count(limits, "limit"), count(lanes, "lane"))
+	declared := []string{count(len(in.Compiled.Routes), "provider"), count(limits, "limit")}
+	if lanes > 0 {
+		declared = append(declared, count(lanes, "lane"))
+	}
+	return strings.Join(declared, ", ") + "."
 }
 
 // programmed compares the generation of this policy that gateways run with the spec's.
@@ -76,7 +81,7 @@ func programmed(in Inputs, pods podView) finding {
 	case !in.Accepted.inPlan():
 		return finding{metav1.ConditionFalse, in.Accepted.Reason, in.inForce()}
 	case n.Matching == 0:
-		return finding{metav1.ConditionTrue, v1alpha1.ReasonNoMatchingPods, "No pod matches; the plan is ready for the first."}
+		return finding{metav1.ConditionTrue, v1alpha1.ReasonNoMatchingPods, "No pod matches; the first that does gets this policy at once."}
 	case n.Injected == 0:
 		return finding{metav1.ConditionFalse, v1alpha1.ReasonNoReports, fmt.Sprintf("None of %s has a gateway.", count(int(n.Matching), "matching pod"))}
 	case n.Reporting == 0:
@@ -84,7 +89,7 @@ func programmed(in Inputs, pods podView) finding {
 	}
 	if r := in.rejected(); r != nil {
 		return finding{metav1.ConditionFalse, v1alpha1.ReasonPlanRejected,
-			truncate(fmt.Sprintf("%s keeps an older plan: %s", r.Pod, r.Message), maxMessage)}
+			truncate(fmt.Sprintf("The gateway of %s keeps an older plan: %s.", r.Pod, strings.TrimRight(r.Message, ". ")), maxMessage)}
 	}
 	acknowledged := in.acknowledged()
 	if acknowledged < int(n.Reporting) {
@@ -132,20 +137,27 @@ func ready(in Inputs, pods podView) finding {
 	n := pods.counts
 	outdated := ""
 	if len(pods.outdated) > 0 {
-		outdated = fmt.Sprintf("%s made by an older injection contract, such as %s: %s.",
+		outdated = fmt.Sprintf("%s injected by an older release, such as %s: %s.",
 			plural(len(pods.outdated), "pod was", "pods were"), pods.outdated[0].Name, pods.outdated[0].restart())
+	}
+	unknown := ""
+	if n.Unknown > 0 {
+		unknown = fmt.Sprintf("Of %d it is not known whether their calls pass through the gateway.", n.Unknown)
 	}
 	switch {
 	case !in.Accepted.inPlan():
 		return finding{metav1.ConditionFalse, v1alpha1.ReasonInvalid, in.inForce()}
 	case n.Matching == 0:
 		return finding{metav1.ConditionTrue, v1alpha1.ReasonNoMatchingPods, "No pod matches."}
+	case n.Governed == 0 && n.Unknown > 0:
+		return finding{metav1.ConditionUnknown, v1alpha1.ReasonRoutingUnknown, join(" ",
+			fmt.Sprintf("Surely governs none of %s; see gateways.ungoverned.", count(int(n.Matching), "matching pod")), unknown)}
 	case n.Governed == 0:
 		return finding{metav1.ConditionFalse, v1alpha1.ReasonNoPodGoverned,
 			fmt.Sprintf("Governs none of %s; see gateways.ungoverned.", count(int(n.Matching), "matching pod"))}
 	case n.Governed < n.Matching:
 		return finding{metav1.ConditionTrue, v1alpha1.ReasonPartlyGoverned, join(" ",
-			fmt.Sprintf("Governs %d of %d matching pods; see gateways.ungoverned.", n.Governed, n.Matching), outdated)}
+			fmt.Sprintf("Governs %d of %d matching pods; see gateways.ungoverned.", n.Governed, n.Matching), unknown, outdated)}
 	}
 	return finding{metav1.ConditionTrue, v1alpha1.ReasonAllGoverned, join(" ",
 		fmt.Sprintf("Governs %s.", allOf(int(n.Matching), "matching pod")), outdated)}

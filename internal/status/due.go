@@ -84,7 +84,7 @@ func restated(a, b v1alpha1.RateLimitPolicyStatus) bool {
 
 func recounted(a, b v1alpha1.GatewayCounts) bool {
 	if a.Governed != b.Governed || a.Injected != b.Injected || a.Matching != b.Matching ||
-		a.Reporting != b.Reporting || a.Silent != b.Silent || a.UpToDate != b.UpToDate ||
+		a.Reporting != b.Reporting || a.Silent != b.Silent || a.UpToDate != b.UpToDate || a.Unknown != b.Unknown ||
 		len(a.Ungoverned) != len(b.Ungoverned) {
 		return true
 	}

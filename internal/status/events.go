@@ -6,6 +6,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -32,15 +33,15 @@ func events(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, se
 		out[len(out)-1].Pod = pod
 	}
 	for _, p := range newlyUngoverned(pods.notInjected, pods, previous) {
-		about(p.Name, v1alpha1.EventPodsNotInjected, "%d of %d matching pods have no gateway, such as %s: %s.",
-			len(pods.notInjected), pods.counts.Matching, p.Name, p.reason)
+		about(p.Name, v1alpha1.EventPodsNotInjected, "%s: %s, %s.",
+			pods.withoutGateway(), p.Name, p.reason)
 	}
 	for _, p := range newlyUngoverned(pods.bypassed, pods, previous) {
-		about(p.Name, v1alpha1.EventBypassSuspected, "Calls of %s pass the gateway by: %s; remove the variable.", p.Name, afterWord(p.reason))
+		about(p.Name, v1alpha1.EventBypassSuspected, "Calls of %s pass the gateway by, so nothing limits them: %s. Remove the variable from the pod's template.", p.Name, afterWord(p.reason))
 	}
 	if becomes(previous, v1alpha1.ConditionDegraded, set.degraded, v1alpha1.ReasonDisconnected) {
-		add(v1alpha1.ReasonDisconnected, "%d injected, 0 reporting for %s; each is on its safe share. %s",
-			pods.counts.Injected, wait(DisconnectedAfter), egressRule)
+		add(v1alpha1.ReasonDisconnected, "None of %s has reported for %s; until it does, each keeps to a small safe share of the limits. %s",
+			count(int(pods.counts.Injected), "gateway"), wait(DisconnectedAfter), egressRule)
 	}
 	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonPolicyLimit) {
 		add(v1alpha1.ReasonPolicyLimit, "%s", v.policyLimitNote())
@@ -50,6 +51,15 @@ func events(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, se
 	}
 	raised := raise(in.Raised, views, add)
 	return out, raised
+}
+
+// withoutGateway counts the pods that are not injected.
+func (v podView) withoutGateway() string {
+	n, of := len(v.notInjected), v.counts.Matching
+	if n == 1 {
+		return fmt.Sprintf("1 of %s has no gateway, so nothing limits its calls", count(int(of), "matching pod"))
+	}
+	return fmt.Sprintf("%d of %d matching pods have no gateway, so nothing limits their calls. One of them", n, of)
 }
 
 // becomes reports whether the condition takes the reason now and had another before.
@@ -78,23 +88,38 @@ func newlyUngoverned(list []judged, pods podView, previous v1alpha1.RateLimitPol
 }
 
 func (v verdict) policyLimitNote() string {
-	var refused, offered float64
-	median := v1alpha1.Wait("0s")
-	var longest int64
-	for _, l := range v.provider.lanes {
-		refused += float64(l.seen.Refused)
-		offered += float64(l.seen.Offered)
-		if int64(l.seen.WaitMedian) > longest {
-			longest, median = int64(l.seen.WaitMedian), wait(l.seen.WaitMedian)
-		}
-	}
-	provider := "the provider refuses nothing."
+	provider := "the provider refuses nothing"
 	if v.provider.seen.TooManyRequests > 0 {
-		provider = fmt.Sprintf("the provider refuses %s of sends.",
+		provider = fmt.Sprintf("the provider refuses %s of sends",
 			percent(float64(v.provider.seen.TooManyRequests), float64(v.provider.seen.Sends)))
 	}
-	return join(" ", v.allowed("this policy allows"),
-		fmt.Sprintf("Calls wait %s, %s are refused; %s", median, percent(refused, offered), provider), v.nextStep())
+	return join(" ", v.limit.holding(), capital(join("; ", v.provider.heldWords(), provider))+".", v.nextStep())
+}
+
+// heldWords say how calls are held back, of the lane where it is worst: only what people notice.
+func (v providerView) heldWords() string {
+	var refused, offered float64
+	var median, oldest time.Duration
+	for _, l := range v.lanes {
+		refused += float64(l.seen.Refused)
+		offered += float64(l.seen.Offered)
+		median, oldest = max(median, l.seen.WaitMedian), max(oldest, l.seen.QueuedOldest)
+	}
+	waits := ""
+	switch {
+	case median >= noticeableMedian:
+		waits = fmt.Sprintf("calls wait %s", wait(median))
+	case oldest >= noticeableWait:
+		waits = fmt.Sprintf("the oldest call in a queue has waited %s", wait(oldest))
+	}
+	refusals := ""
+	if refused > 0 {
+		refusals = fmt.Sprintf("%s are refused", percent(refused, offered))
+		if waits == "" || median < noticeableMedian {
+			refusals = fmt.Sprintf("%s of calls are refused", percent(refused, offered))
+		}
+	}
+	return join(", ", waits, refusals)
 }
 
 // raise tells of what no field of status shows. It returns what holds now, to be handed back.
@@ -114,7 +139,7 @@ func raise(raised []string, views []providerView, add func(reason, format string
 		stacked, calls := float64(v.seen.StackedRetries), v.offeredCalls()
 		if stacked >= stackedCount && stacked >= stackedShare*calls {
 			note(v1alpha1.EventStackedRetries, v.name, fmt.Sprintf(
-				"%d of %d calls to %s are an SDK's retries of calls already answered, %s of the load; set max_retries to 0 in the SDK, the gateway retries.",
+				"%d of %d calls to %s are an SDK's retries of calls that were already answered, %s of the load. Set max_retries to 0 in the SDK; the gateway retries for it.",
 				v.seen.StackedRetries, int64(calls), v.name, percent(stacked, calls)))
 		}
 	}
@@ -138,9 +163,9 @@ func (v providerView) tooLargeNote() string {
 	note := fmt.Sprintf("%s to %s can never be sent: the largest has %s tokens",
 		plural(int(v.seen.TooLarge), "call", "calls"), v.name, amount(float64(v.seen.LargestTooLarge)))
 	if least == nil {
-		return note + "; make it smaller."
+		return note + ". Make them smaller."
 	}
-	return fmt.Sprintf("%s, %s never holds more than %s; raise its burst or make the calls smaller.",
+	return fmt.Sprintf("%s, and %s never holds more than %s. Raise its burst, or make the calls smaller.",
 		note, least.name, amount(float64(least.declared.Burst)))
 }
 

@@ -63,9 +63,10 @@ type Pod struct {
 	// Injected says that the pod has the gateway's container; Contract is the contract it was made by.
 	Injected bool
 	Contract string
-	// Outcome and Unrouted are the annotations that injection left.
-	Outcome  string
-	Unrouted string
+	// Outcome, Unrouted and RoutingUnknown are the annotations that injection left.
+	Outcome        string
+	Unrouted       string
+	RoutingUnknown string
 }
 
 // Rejection is a gateway that keeps an older plan.

@@ -22,14 +22,16 @@ const (
 	reasonNotInjected   = "NotInjected"
 	reasonNotOptedIn    = "NotOptedIn"
 	reasonBaseURLByApp  = "BaseURLSetByApp"
+	reasonUnknown       = "RoutingUnknown"
 )
 
 // podView is the policy's pods, judged.
 type podView struct {
 	counts v1alpha1.GatewayCounts
-	// notInjected and bypassed are sorted by name.
+	// notInjected, bypassed and unknown are sorted by name.
 	notInjected []judged
 	bypassed    []judged
+	unknown     []judged
 	// outdated run an older contract.
 	outdated []Pod
 }
@@ -45,6 +47,7 @@ func judgePods(in Inputs, now time.Time) podView {
 	slices.SortFunc(pods, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
 	variables := governedVariables(in)
 	firstInjected := oldestInjected(pods)
+	called := seenCalls(in.Figures.Gateways)
 	v := podView{}
 	v.counts.Matching = int32(len(pods))
 	for _, p := range pods {
@@ -62,10 +65,15 @@ func judgePods(in Inputs, now time.Time) podView {
 			v.bypassed = append(v.bypassed, judged{p, reasonBaseURLByApp + ": " + why})
 			continue
 		}
+		if why := unknownRouting(p.RoutingUnknown, variables); why != "" && !called[p.Name] {
+			v.unknown = append(v.unknown, judged{p, reasonUnknown + ": " + why})
+			continue
+		}
 		if in.Compiled != nil {
 			v.counts.Governed++
 		}
 	}
+	v.counts.Unknown = int32(len(v.unknown))
 	v.countReports(in.Figures.Gateways, pods, now)
 	v.counts.Ungoverned = v.name()
 	return v
@@ -96,9 +104,8 @@ func (v *podView) countReports(gateways []figures.GatewayFigures, pods []Pod, no
 // name picks at most MaxUngoverned pods, one of each owner first, so that no owner is hidden behind
 // another's replicas.
 func (v *podView) name() []v1alpha1.UngovernedPod {
-	all := slices.Concat(v.bypassed, v.notInjected)
-	first, more := splitByOwner(all)
-	picked := append(first, more...)
+	first, more := splitByOwner(slices.Concat(v.bypassed, v.notInjected, v.unknown))
+	picked := slices.Concat(first, more)
 	picked = picked[:min(len(picked), MaxUngoverned)]
 	slices.SortFunc(picked, func(a, b judged) int { return strings.Compare(a.Name, b.Name) })
 	var out []v1alpha1.UngovernedPod
@@ -185,17 +192,53 @@ func governedVariables(in Inputs) map[string]bool {
 	return out
 }
 
+// seenCalls are the pods whose gateways had a call for the policy: whatever their variables may be, calls
+// come through.
+func seenCalls(gateways []figures.GatewayFigures) map[string]bool {
+	out := make(map[string]bool, len(gateways))
+	for _, g := range gateways {
+		if !g.LastPolicyCall.IsZero() {
+			out[g.Pod] = true
+		}
+	}
+	return out
+}
+
 // bypass says which containers set which of the variables, from the annotation's container=VARIABLE pairs.
 func bypass(unrouted string, variables map[string]bool) string {
+	return inWords(unrouted, variables, "container %s sets %s itself")
+}
+
+// unknownRouting says which containers may set which of the variables.
+func unknownRouting(pairs string, variables map[string]bool) string {
+	words := inWords(pairs, variables, "container %s may get %s from a source of its own")
+	if words == "" {
+		return ""
+	}
+	return words + ", and no call through the gateway is known"
+}
+
+func inWords(pairs string, variables map[string]bool, format string) string {
 	var parts []string
-	for pair := range strings.SplitSeq(unrouted, ",") {
+	for pair := range strings.SplitSeq(pairs, ",") {
 		container, variable, ok := strings.Cut(strings.TrimSpace(pair), "=")
 		if ok && variables[variable] {
-			parts = append(parts, fmt.Sprintf("container %s sets %s itself", container, variable))
+			parts = append(parts, fmt.Sprintf(format, container, variable))
 		}
 	}
 	if len(parts) > 2 {
 		parts = append(parts[:2], fmt.Sprintf("and %d more", len(parts)-2))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// govern is what would have one more pod governed: of the pods that are surely not.
+func (v podView) govern() string {
+	switch {
+	case len(v.bypassed) > 0:
+		return v.bypassed[0].Name + ": " + afterWord(v.bypassed[0].reason) + "; remove it from the pod's template."
+	case len(v.notInjected) > 0:
+		return v.notInjected[0].Name + ": " + v.notInjected[0].reason
+	}
+	return ""
 }

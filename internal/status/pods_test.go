@@ -5,6 +5,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +27,15 @@ func TestReasonsOfUngovernedPods(t *testing.T) {
 		"bypass": {Pod{OptedIn: true, Injected: true, Unrouted: "app=ANTHROPIC_BASE_URL, side=ANTHROPIC_BASE_URL,third=ANTHROPIC_BASE_URL"}, nil,
 			"BaseURLSetByApp: container app sets ANTHROPIC_BASE_URL itself, container side sets ANTHROPIC_BASE_URL itself, and 1 more"},
 		"bypass of a route that the policy lacks": {Pod{OptedIn: true, Injected: true, Unrouted: "app=OPENAI_BASE_URL"}, nil, ""},
-		"bypass nobody can read":                  {Pod{OptedIn: true, Injected: true, Unrouted: "=,app,==,"}, nil, ""},
+		"may be set by a source": {Pod{OptedIn: true, Injected: true, RoutingUnknown: "app=ANTHROPIC_BASE_URL"}, nil,
+			"RoutingUnknown: container app may get ANTHROPIC_BASE_URL from a source of its own, and no call through the gateway is known"},
+		"may be set for a route that the policy lacks": {Pod{OptedIn: true, Injected: true, RoutingUnknown: "app=OPENAI_BASE_URL"}, nil, ""},
+		"bypass nobody can read":                       {Pod{OptedIn: true, Injected: true, Unrouted: "=,app,==,"}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := exampleInputs()
 			tc.pod.Name = "x"
-			in.Pods = append(tc.with, tc.pod)
+			in.Pods = slices.Concat(tc.with, []Pod{tc.pod})
 			got := ""
 			if u := judgePods(in, exampleNow).counts.Ungoverned; len(u) > 0 {
 				got = u[0].Reason
@@ -40,6 +44,31 @@ func TestReasonsOfUngovernedPods(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// What cannot be known is said to be unknown: such a pod counts neither as governed nor as passed by, until
+// a call of the policy comes through its gateway.
+func TestUnknownRoutingIsNeitherGovernedNorABypass(t *testing.T) {
+	build := func(called time.Time) Result {
+		in := exampleInputs()
+		quiet(&in)
+		in.Pods = []Pod{{Name: "ingest-0", OptedIn: true, Injected: true, Contract: "1", RoutingUnknown: "app=ANTHROPIC_BASE_URL"}}
+		in.Figures.Gateways = in.Figures.Gateways[:1]
+		in.Figures.Gateways[0].LastPolicyCall = called
+		return Build(in, examplePrevious(), exampleNow)
+	}
+	before := build(time.Time{})
+	n, ready := before.Status.Gateways, before.Status.Conditions[2]
+	if n.Governed != 0 || n.Unknown != 1 || n.Injected != 1 || len(n.Ungoverned) != 1 || len(before.Events) != 0 {
+		t.Errorf("before a call: %+v, events %v", n, before.Events)
+	}
+	if ready.Status != "Unknown" || ready.Reason != "RoutingUnknown" || strings.Contains(before.Status.Summary.NextStep, "remove") {
+		t.Errorf("before a call: %+v, %q", ready, before.Status.Summary.NextStep)
+	}
+	after := build(exampleNow.Add(-time.Minute)).Status
+	if n := after.Gateways; n.Governed != 1 || n.Unknown != 0 || after.Conditions[2].Reason != "AllGoverned" {
+		t.Errorf("after a call: %+v, %+v", n, after.Conditions[2])
 	}
 }
 

@@ -98,6 +98,22 @@ func wait(d time.Duration) v1alpha1.Wait {
 	return v1alpha1.Wait(withoutZeroUnits(d))
 }
 
+// span rounds the time that figures cover: 20s, 1m, 1m30s, 5m.
+func span(d time.Duration) v1alpha1.Wait {
+	switch {
+	case d < 10*time.Second:
+		d = max(d.Round(time.Second), time.Second)
+	case d < 55*time.Second:
+		d = d.Round(10 * time.Second)
+	default:
+		d = d.Round(30 * time.Second)
+	}
+	if d >= time.Minute {
+		return v1alpha1.Wait(inUnits(d))
+	}
+	return v1alpha1.Wait(withoutZeroUnits(d))
+}
+
 // withoutZeroUnits writes 2m instead of Go's 2m0s, and seconds up to two minutes as seconds.
 func withoutZeroUnits(d time.Duration) string {
 	if d < 2*time.Minute {
@@ -106,14 +122,20 @@ func withoutZeroUnits(d time.Duration) string {
 		}
 		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
 	}
+	return inUnits(d)
+}
+
+// inUnits writes whole hours, minutes and seconds, without those that are zero.
+func inUnits(d time.Duration) string {
 	out := ""
-	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		if n := d / u.unit; n > 0 {
-			out += strconv.FormatInt(int64(n), 10) + u.name
-			d -= n * u.unit
+	for _, part := range []struct {
+		n    int64
+		unit string
+	}{
+		{int64(d / time.Hour), "h"}, {int64(d % time.Hour / time.Minute), "m"}, {int64(d % time.Minute / time.Second), "s"},
+	} {
+		if part.n > 0 {
+			out += strconv.FormatInt(part.n, 10) + part.unit
 		}
 	}
 	return out

@@ -84,3 +84,14 @@ func TestAmountIsACloseQuantity(t *testing.T) {
 		}
 	})
 }
+
+func TestSpansReadAsPeopleSayThem(t *testing.T) {
+	for d, want := range map[time.Duration]v1alpha1.Wait{
+		0: "1s", 3400 * time.Millisecond: "3s", 18 * time.Second: "20s", 54 * time.Second: "50s", 58 * time.Second: "1m",
+		61 * time.Second: "1m", 95 * time.Second: "1m30s", 4*time.Minute + 50*time.Second: "5m", 5 * time.Minute: "5m",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%v reads %s, want %s", d, got, want)
+		}
+	}
+}

@@ -42,6 +42,14 @@ func perWindow(w v1alpha1.Window) string {
 	return ""
 }
 
+// capital makes a sentence of words.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
 // join leaves out empty parts.
 func join(sep string, parts ...string) string {
 	var out []string

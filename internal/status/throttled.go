@@ -16,12 +16,18 @@ import (
 
 // What counts as throttled: waits that people notice, and refusals by the provider that are not a stray.
 const (
+	// noticeableWait of one call.
 	noticeableWait = time.Second
+	// noticeableMedian is the wait of half of the calls.
+	noticeableMedian = 100 * time.Millisecond
 	// strayShare of sends answered 429 is the provider's limit speaking when nothing of ours is binding.
 	strayShare = 0.01
 	// loudShare is the provider's limit speaking even while one of ours is binding.
 	loudShare = 0.05
 )
+
+// refusedAsTooLarge is the reason gateways report for a call that can never be sent.
+const refusedAsTooLarge = "TooLarge"
 
 // verdict is what holds calls back, if anything.
 type verdict struct {
@@ -92,10 +98,12 @@ func (v providerView) wouldThrottle() bool {
 	return v.refusesOver(strayShare)
 }
 
-// heldBack: calls of the provider were refused by us, or waited noticeably.
+// heldBack: calls of the provider were refused by us, or waited noticeably. A call that is refused since no
+// limit ever holds it is not held back; it has an Event of its own.
 func (v providerView) heldBack() bool {
 	for _, l := range v.lanes {
-		if l.seen.Refused > 0 || l.seen.WaitMedian >= noticeableWait || l.seen.QueuedOldest >= noticeableWait {
+		refused := l.seen.Refused - l.seen.RefusedBy[refusedAsTooLarge]
+		if refused > 0 || l.seen.WaitMedian >= noticeableMedian || l.seen.QueuedOldest >= noticeableWait {
 			return true
 		}
 	}
@@ -168,7 +176,7 @@ func (v verdict) message(in Inputs, views []providerView) string {
 	case v1alpha1.ReasonObserveOnly:
 		return join(" ", v.allowed("Enforce would allow"), v.provider.refusals()+". Observe delays and refuses nothing.")
 	case v1alpha1.ReasonPolicyLimit:
-		return join(" ", v.allowed("this policy allows"), v.provider.refusals()+".")
+		return join(" ", v.limit.holding(), v.provider.refusals()+".")
 	}
 	return quietMessage(in, views)
 }
@@ -181,7 +189,7 @@ func (v verdict) allowed(verb string) string {
 	case v.limit.declared.Budget == plan.InFlight:
 		return fmt.Sprintf("%s: %d calls in flight, %s %s at once.", v.limit.name, int64(v.limit.used), verb, v.limit.total())
 	}
-	return fmt.Sprintf("%s: %s offered, %s %s.", v.limit.name, v.limit.offeredText(), verb, v.limit.total())
+	return fmt.Sprintf("%s: %s, %s %s.", v.limit.name, v.limit.offeredText(), verb, v.limit.total())
 }
 
 // refusals says how many sends the provider refused.
@@ -208,5 +216,5 @@ func quietMessage(in Inputs, views []providerView) string {
 		return "No call was held back."
 	}
 	return fmt.Sprintf("No call was held back for long; the provider refused %d of %d sends (429s: %s) in %s.",
-		refused, sends, percent(float64(refused), float64(sends)), wait(in.Figures.Over))
+		refused, sends, percent(float64(refused), float64(sends)), span(in.Figures.Over))
 }

@@ -23,6 +23,8 @@ type limitView struct {
 	window time.Duration
 	// offered and used are per window; with InFlight, used is the slots in use.
 	offered, used float64
+	// gateways report, each with a part of the limit.
+	gateways int
 }
 
 // laneView is one lane.
@@ -69,7 +71,7 @@ func lookup(in Inputs) []providerView {
 	for _, r := range in.Compiled.Routes {
 		v := providerView{name: r.Name, route: r, seen: providers[r.Name]}
 		for _, l := range r.Limits {
-			v.limits = append(v.limits, viewLimit(r, l, limits[pair{r.Name, l.Name}]))
+			v.limits = append(v.limits, viewLimit(in, r, l, limits[pair{r.Name, l.Name}]))
 		}
 		for _, l := range r.Lanes {
 			v.lanes = append(v.lanes, laneView{
@@ -82,10 +84,11 @@ func lookup(in Inputs) []providerView {
 	return views
 }
 
-func viewLimit(r plan.Route, l plan.Limit, seen figures.LimitFigures) limitView {
+func viewLimit(in Inputs, r plan.Route, l plan.Limit, seen figures.LimitFigures) limitView {
 	v := limitView{
 		name: r.Name + "/" + l.Name, provider: r.Name, observe: r.Observe, declared: l, seen: seen,
 		per: windowName(l.WindowSeconds), window: time.Duration(l.WindowSeconds) * time.Second,
+		gateways: len(in.Figures.Gateways),
 	}
 	if l.Budget == plan.InFlight {
 		v.used = seen.InUse
@@ -135,8 +138,6 @@ func (v limitView) state() v1alpha1.LimitState {
 func (v limitView) total() string {
 	return string(amount(float64(v.declared.Amount))) + perWindow(v.per)
 }
-
-func (v limitView) offeredText() string { return string(amount(v.offered)) + perWindow(v.per) }
 
 func allLimits(views []providerView) []limitView {
 	var out []limitView
