@@ -77,7 +77,7 @@ func messageAnswer(c *call) any {
 	reason := c.finishReason("end_turn", "max_tokens")
 	return message{
 		ID: "msg_" + c.id, Type: "message", Role: "assistant", Model: c.req.Model,
-		Content: []textBlock{{"text", text(c.size.output)}}, StopReason: &reason, Usage: c.fullUsage(c.size.output),
+		Content: []textBlock{{"text", Text(c.size.output)}}, StopReason: &reason, Usage: c.fullUsage(c.size.output),
 	}
 }
 

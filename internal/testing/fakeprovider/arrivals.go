@@ -25,6 +25,13 @@ type Arrival struct {
 	// Verdict is Admitted, Throttled (by a bucket), Fault (by script) or Rejected (bad request).
 	Verdict string `json:"verdict"`
 	Status  int    `json:"status"`
+	// Fault is what was played on the call, if anything.
+	Fault FaultKind `json:"fault,omitempty"`
+	// RetryAfter and RetryAfterMs are what the answer said, and AnsweredUnixNano the last moment before it
+	// was written: a call that comes again sooner after that than it was told is early.
+	RetryAfter       string `json:"retryAfter,omitempty"`
+	RetryAfterMs     string `json:"retryAfterMs,omitempty"`
+	AnsweredUnixNano int64  `json:"answeredUnixNano,omitempty"`
 	// Headers are those that say who retries, by lower-case name.
 	Headers    map[string]string `json:"headers,omitempty"`
 	BodyBytes  int64             `json:"bodyBytes"`

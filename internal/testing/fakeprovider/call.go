@@ -62,7 +62,9 @@ func (c *call) serve() {
 		c.refuse(status, "Rejected", c.api.fault(c, status, problem))
 		return
 	}
-	c.fault = c.s.takeFault(c)
+	if c.fault = c.s.takeFault(c); c.fault != nil {
+		c.note(func(a *Arrival) { a.Fault = c.fault.Kind })
+	}
 	if c.fault != nil && c.fault.before(c) {
 		return
 	}

@@ -3,10 +3,6 @@
 
 package fakeprovider
 
-import (
-	"strings"
-)
-
 var chatOperation = operation{
 	name: "chat", dialect: OpenAI, valid: validMessages, answer: chatAnswer, stream: chatStream,
 }
@@ -81,9 +77,6 @@ func (c *call) finishReason(full, cut string) string {
 	return full
 }
 
-// text is an answer of so many tokens.
-func text(tokens int64) string { return strings.Repeat("tok ", int(tokens)) }
-
 func chatAnswer(c *call) any {
 	doc := chatCompletion{
 		ID: "chatcmpl-" + c.id, Object: "chat.completion", Created: c.started.Unix(), Model: c.req.Model,
@@ -92,7 +85,7 @@ func chatAnswer(c *call) any {
 	for i := range c.req.answers() {
 		doc.Choices = append(doc.Choices, chatChoice{
 			Index:        i,
-			Message:      chatMessage{Role: "assistant", Content: text(c.size.output), Annotations: []any{}},
+			Message:      chatMessage{Role: "assistant", Content: Text(c.size.output), Annotations: []any{}},
 			FinishReason: c.finishReason("stop", "length"),
 		})
 	}
@@ -156,8 +149,8 @@ func chatStream(c *call) events {
 			}
 		}
 		for i := range c.req.answers() {
-			for n := range chunks(c.size.output) {
-				piece := c.chatChunk(chunkChoice{Index: i, Delta: delta{text(n)}})
+			for at, n := range chunks(c.size.output) {
+				piece := c.chatChunk(chunkChoice{Index: i, Delta: delta{words(at, n)}})
 				if !yield(event{data: piece, tokens: n, content: true}) {
 					return
 				}

@@ -45,7 +45,7 @@ func completionAnswer(c *call) any {
 	doc.Usage = c.openAIUsage()
 	reason := c.finishReason("stop", "length")
 	for i := range c.req.answers() {
-		doc.Choices = append(doc.Choices, completionChoice{Text: text(c.size.output), Index: i, FinishReason: &reason})
+		doc.Choices = append(doc.Choices, completionChoice{Text: Text(c.size.output), Index: i, FinishReason: &reason})
 	}
 	return doc
 }
@@ -60,8 +60,8 @@ func completionStream(c *call) events {
 			return doc
 		}
 		for i := range c.req.answers() {
-			for n := range chunks(c.size.output) {
-				piece := chunk(completionChoice{Text: text(n), Index: i})
+			for at, n := range chunks(c.size.output) {
+				piece := chunk(completionChoice{Text: words(at, n), Index: i})
 				if !yield(event{data: piece, tokens: n, content: true}) {
 					return
 				}

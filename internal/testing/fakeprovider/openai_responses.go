@@ -98,7 +98,7 @@ func responsesAnswer(c *call) any {
 	if doc.Status == "incomplete" {
 		doc.IncompleteDetails = map[string]string{"reason": "max_output_tokens"}
 	}
-	doc.Output = []outputItem{c.outputItem(doc.Status, outputText(text(c.size.output)))}
+	doc.Output = []outputItem{c.outputItem(doc.Status, outputText(Text(c.size.output)))}
 	doc.Usage = &responsesUsage{
 		InputTokens: c.size.input, OutputTokens: c.output(), TotalTokens: c.size.input + c.output(),
 		InputDetails: responsesInDetails{min(c.size.cached, c.size.input), c.size.cacheWrite},

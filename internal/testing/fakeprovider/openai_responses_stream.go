@@ -52,8 +52,8 @@ func (rs *responsesStreamer) text() bool {
 	if !ok {
 		return false
 	}
-	for n := range chunks(rs.size.output) {
-		piece := text(n)
+	for at, n := range chunks(rs.size.output) {
+		piece := words(at, n)
 		e := rs.onPart("response.output_text.delta", nil)
 		e.Delta, e.Logprobs = &piece, []any{}
 		if !rs.send(e, event{tokens: n, content: true}) {
@@ -71,7 +71,7 @@ func (rs *responsesStreamer) onPart(kind string, part *outputPart) responsesEven
 // finish ends with response.completed, or response.incomplete; there is no [DONE].
 func (rs *responsesStreamer) finish() bool {
 	doc, _ := responsesAnswer(rs.call).(response)
-	zero, whole := 0, text(rs.size.output)
+	zero, whole := 0, Text(rs.size.output)
 	part := outputText(whole)
 	done := rs.onPart("response.output_text.done", nil)
 	done.Text, done.Logprobs = &whole, []any{}

@@ -125,7 +125,7 @@ func TestOpenAISDKReadsResponses(t *testing.T) {
 	if got.Status != "completed" || got.Usage.InputTokens != 100 || got.Usage.OutputTokens != 5 {
 		t.Errorf("status %s, usage %+v", got.Status, got.Usage)
 	}
-	if got.OutputText() != strings.Repeat("tok ", 5) {
+	if got.OutputText() != fakeprovider.Text(5) {
 		t.Errorf("output = %q", got.OutputText())
 	}
 
@@ -150,7 +150,7 @@ func TestOpenAISDKReadsResponses(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("events = %s", got)
 	}
-	if text != strings.Repeat("tok ", 5) || last.Usage.TotalTokens != 105 {
+	if text != fakeprovider.Text(5) || last.Usage.TotalTokens != 105 {
 		t.Errorf("text %q, usage %+v", text, last.Usage)
 	}
 }
@@ -182,7 +182,7 @@ func TestOpenAISDKReadsLegacyCompletions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Choices[0].Text != "tok tok tok " || got.Usage.CompletionTokens != 3 {
+	if got.Choices[0].Text != fakeprovider.Text(3) || got.Usage.CompletionTokens != 3 {
 		t.Errorf("text %q, usage %+v", got.Choices[0].Text, got.Usage)
 	}
 	params.StreamOptions.IncludeUsage = param.NewOpt(true)
@@ -194,7 +194,7 @@ func TestOpenAISDKReadsLegacyCompletions(t *testing.T) {
 		}
 		usage = stream.Current().Usage.CompletionTokens
 	}
-	if stream.Err() != nil || text != "tok tok tok " || usage != 3 {
+	if stream.Err() != nil || text != fakeprovider.Text(3) || usage != 3 {
 		t.Errorf("text %q, usage %d, %v", text, usage, stream.Err())
 	}
 }

@@ -93,13 +93,13 @@ func (st *streamer) flush() bool {
 	return err == nil && http.NewResponseController(st.w).Flush() == nil
 }
 
-// chunks cuts an answer of so many tokens into the pieces a stream sends: one token each, but never more
-// than maxChunks pieces.
-func chunks(tokens int64) iter.Seq[int64] {
+// chunks cuts an answer of so many tokens into the pieces a stream sends, each with its place and length:
+// one token each, but never more than maxChunks pieces.
+func chunks(tokens int64) iter.Seq2[int64, int64] {
 	per := max(1, (tokens+maxChunks-1)/maxChunks)
-	return func(yield func(int64) bool) {
-		for left := tokens; left > 0; left -= per {
-			if !yield(min(per, left)) {
+	return func(yield func(at, n int64) bool) {
+		for at := int64(0); at < tokens; at += per {
+			if !yield(at, min(per, tokens-at)) {
 				return
 			}
 		}

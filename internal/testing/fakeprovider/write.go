@@ -50,7 +50,10 @@ func (c *call) writeHeader(status int, contentType string) {
 		c.fault.setHeaders(h)
 	}
 	c.s.countStatus(status)
-	c.note(func(a *Arrival) { a.Status = status })
+	told, toldMs, now := h.Get("Retry-After"), h.Get("Retry-After-Ms"), c.s.opts.Now()
+	c.note(func(a *Arrival) {
+		a.Status, a.RetryAfter, a.RetryAfterMs, a.AnsweredUnixNano = status, told, toldMs, now.UnixNano()
+	})
 	c.w.WriteHeader(status)
 }
 
