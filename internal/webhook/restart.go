@@ -19,6 +19,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/sidecar"
+	"github.com/headgate-dev/headgate/internal/workload"
 )
 
 // maxOwners bounds the workloads a warning names; kubectl prints warnings on one line.
@@ -116,7 +117,7 @@ func count(n int, one, many string) string {
 func restartCommand(namespace string, pods []corev1.Pod) string {
 	var owners []string
 	for i := range pods {
-		if owner := workload(&pods[i]); owner != "" && !slices.Contains(owners, owner) {
+		if owner, job := workload.Of(&pods[i]); owner != "" && !job && !slices.Contains(owners, owner) {
 			owners = append(owners, owner)
 		}
 	}
@@ -130,23 +131,4 @@ func restartCommand(namespace string, pods []corev1.Pod) string {
 		owners = owners[:maxOwners]
 	}
 	return "kubectl -n " + namespace + " rollout restart " + strings.Join(owners, " ") + more
-}
-
-// workload is what kubectl rollout restart can restart: TYPE/NAME, or nothing. A Deployment is known by
-// its ReplicaSet's name less the template's hash, so nobody has to read ReplicaSets.
-func workload(pod *corev1.Pod) string {
-	owner := metav1.GetControllerOf(pod)
-	if owner == nil {
-		return ""
-	}
-	switch owner.Kind {
-	case "ReplicaSet":
-		hash := pod.Labels["pod-template-hash"]
-		if name, ok := strings.CutSuffix(owner.Name, "-"+hash); ok && hash != "" {
-			return "deployment/" + name
-		}
-	case "StatefulSet", "DaemonSet":
-		return strings.ToLower(owner.Kind) + "/" + owner.Name
-	}
-	return ""
 }
