@@ -46,9 +46,6 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 		in.PodsSeen, state.podsSeen = now, now
 		compiled, outcomes = policy.Compile(seen.policies, in)
 	}
-	if keepLastGood(&compiled, seen, outcomes, in) {
-		matched = newMatcher(&compiled).byPolicy(pods)
-	}
 	if seen.plan == nil && state.revision > 0 {
 		// The object that carried the last revision is gone or unreadable; gateways still have it.
 		compiled.Revision = max(compiled.Revision, state.revision+1)

@@ -5,6 +5,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -212,7 +213,7 @@ func TestInvalidPolicyKeepsLastGood(t *testing.T) {
 		t.Errorf("the plan holds %+v", got.Policies)
 	}
 	fresh := p.DeepCopy()
-	fresh.ObjectMeta.Name, fresh.ObjectMeta.ResourceVersion, fresh.ObjectMeta.UID = "fresh", "", ""
+	fresh.Name, fresh.ResourceVersion, fresh.UID = "fresh", "", ""
 	if err := env.Client.Create(t.Context(), fresh); err != nil {
 		t.Fatal(err)
 	}
@@ -260,4 +261,13 @@ func TestE8NothingHoldsUpDeletion(t *testing.T) {
 	if readPlan(t, ns) != nil {
 		t.Error("the plan came back in a namespace that is going")
 	}
+	eventually(t, func() string {
+		if revision, told := gateways.told(ns); !told || revision != 0 {
+			return fmt.Sprintf("the coordinator keeps plan %d", revision)
+		}
+		if slices.Contains(reconciler.namespaces.names(), ns) {
+			return "the controller remembers the namespace"
+		}
+		return ""
+	})
 }

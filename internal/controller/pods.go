@@ -4,15 +4,13 @@
 package controller
 
 import (
-	"regexp"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/status"
+	"github.com/headgate-dev/headgate/internal/workload"
 )
 
 // StripPod is the transform of the cache of pods: it keeps what this project reads of a pod, about a tenth
@@ -103,7 +101,7 @@ func live(pod *corev1.Pod) bool {
 
 // podFacts are what status needs of a pod.
 func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
-	owner, job := ownerOf(pod)
+	owner, job := workload.Of(pod)
 	has := injected(pod)
 	p := status.Pod{
 		Name: pod.Name, UID: string(pod.UID), Owner: owner, OwnerJob: job, Created: pod.CreationTimestamp.Time,
@@ -115,31 +113,4 @@ func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
 		p.Outcome = pod.Annotations[sidecar.AnnotationOutcome]
 	}
 	return p
-}
-
-// ofCronJob matches the scheduled time that a CronJob puts at the end of its Jobs' names.
-var ofCronJob = regexp.MustCompile(`-[0-9]{8,}$`)
-
-// ownerOf is what to restart to have the pod made anew, and whether that happens by itself at a next run.
-// It is empty where no kubectl rollout command exists.
-func ownerOf(pod *corev1.Pod) (owner string, job bool) {
-	ref := metav1.GetControllerOf(pod)
-	if ref == nil {
-		return "", false
-	}
-	switch ref.Kind {
-	case "ReplicaSet":
-		hash := pod.Labels["pod-template-hash"]
-		if name, ok := strings.CutSuffix(ref.Name, "-"+hash); ok && hash != "" {
-			return "deployment/" + name, false
-		}
-	case "StatefulSet", "DaemonSet":
-		return strings.ToLower(ref.Kind) + "/" + ref.Name, false
-	case "Job":
-		if name := ofCronJob.ReplaceAllString(ref.Name, ""); name != ref.Name {
-			return "cronjob/" + name, true
-		}
-		return "job/" + ref.Name, true
-	}
-	return "", false
 }

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,34 +23,13 @@ func owned(kind, name string, labels map[string]string) *corev1.Pod {
 	}}
 }
 
-func TestOwnersAreWhatKubectlRestarts(t *testing.T) {
-	hash := map[string]string{"pod-template-hash": "6d9f4c7b5"}
-	for name, tc := range map[string]struct {
-		pod   *corev1.Pod
-		owner string
-		job   bool
-	}{
-		"deployment":         {owned("ReplicaSet", "support-6d9f4c7b5", hash), "deployment/support", false},
-		"bare replica set":   {owned("ReplicaSet", "support", nil), "", false},
-		"stateful set":       {owned("StatefulSet", "ingest", nil), "statefulset/ingest", false},
-		"daemon set":         {owned("DaemonSet", "agent", nil), "daemonset/agent", false},
-		"cron job":           {owned("Job", "nightly-29384756", nil), "cronjob/nightly", true},
-		"job":                {owned("Job", "import", nil), "job/import", true},
-		"something of yours": {owned("Rollout", "web", nil), "", false},
-		"nobody":             {&corev1.Pod{}, "", false},
-	} {
-		if owner, job := ownerOf(tc.pod); owner != tc.owner || job != tc.job {
-			t.Errorf("%s: got %q %v", name, owner, job)
-		}
-	}
-}
-
 // What status is made of is the same of a stripped pod, and the rest is gone.
 func TestStrippedPodKeepsWhatIsRead(t *testing.T) {
 	pod := owned("StatefulSet", "ingest", map[string]string{"app": "x", "headgate.dev/inject": "enabled"})
 	pod.UID, pod.ResourceVersion, pod.Status.Phase = "u", "7", corev1.PodRunning
 	pod.Annotations = map[string]string{
-		sidecar.AnnotationContract: "1", sidecar.AnnotationUnrouted: "app=X", "kubectl.kubernetes.io/last-applied-configuration": "long",
+		sidecar.AnnotationContract: "1", sidecar.AnnotationUnrouted: "app=X", sidecar.AnnotationRoutingUnknown: "app=Y",
+		"kubectl.kubernetes.io/last-applied-configuration": "long",
 	}
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
 	pod.Spec = corev1.PodSpec{
@@ -60,6 +38,9 @@ func TestStrippedPodKeepsWhatIsRead(t *testing.T) {
 		Volumes:        []corev1.Volume{{Name: "v"}},
 	}
 	want := podFacts(pod, false)
+	if want.Unrouted != "app=X" || want.RoutingUnknown != "app=Y" || want.Contract != "1" {
+		t.Errorf("facts %+v", want)
+	}
 	got, err := StripPod(pod.DeepCopy())
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +49,7 @@ func TestStrippedPodKeepsWhatIsRead(t *testing.T) {
 	if diff := cmp.Diff(want, podFacts(stripped, false)); diff != "" {
 		t.Error(diff)
 	}
-	if stripped.Spec.Containers[0].Env != nil || stripped.Spec.Volumes != nil || stripped.ManagedFields != nil || len(stripped.Annotations) != 2 {
+	if stripped.Spec.Containers[0].Env != nil || stripped.Spec.Volumes != nil || stripped.ManagedFields != nil || len(stripped.Annotations) != 3 {
 		t.Errorf("kept too much: %+v", stripped)
 	}
 	if stripped.ResourceVersion != "7" || !live(stripped) || !injected(stripped) {
@@ -143,16 +124,4 @@ func TestMatcherAgreesWithSelect(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Kept policies stand where policy.Compile puts the valid ones.
-func TestLastGoodOrderIsCompilesOrder(t *testing.T) {
-	seen := testPolicies(40)
-	compiled, _ := compileAll(seen)
-	shuffled := slices.Clone(compiled.Policies)
-	slices.Reverse(shuffled)
-	slices.SortFunc(shuffled, byPrecedence(seen))
-	if diff := cmp.Diff(compiled.Policies, shuffled); diff != "" {
-		t.Error(diff)
-	}
 }

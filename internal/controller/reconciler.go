@@ -86,9 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		return result, err
 	}
 	if seen.gone() {
-		if state.decided != nil {
-			r.Plans.SetPlan(req.Name, 0, nil)
-		}
+		r.Plans.SetPlan(req.Name, 0, nil)
 		r.pods.put(req.Name, nil)
 		r.namespaces.forget(state)
 		return result, nil

@@ -36,7 +36,7 @@ func TestD17MissedPodsAreCountedAndNamed(t *testing.T) {
 		t.Errorf("%d series of pods", n)
 	}
 	eventually(t, func() string {
-		if got := toldEvents(t, ns); !strings.Contains(got, "PodsNotInjected: 12 of 13 matching pods have no gateway, such as missed-") {
+		if got := toldEvents(t, ns); !strings.Contains(got, "PodsNotInjected: 12 of 13 matching pods have no gateway, so nothing limits their calls. One of them: missed-") {
 			return "events:\n" + got
 		}
 		return ""

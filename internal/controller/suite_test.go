@@ -118,6 +118,14 @@ func (g *fakeGateways) SetPlan(namespace string, revision int64, _ []byte) {
 	g.plans[namespace] = revision
 }
 
+// told is the last plan's revision, 0 when it was dropped, and whether there ever was any.
+func (g *fakeGateways) told(namespace string) (revision int64, told bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	revision, told = g.plans[namespace]
+	return revision, told
+}
+
 func (g *fakeGateways) pushed(namespace string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

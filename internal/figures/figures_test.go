@@ -196,6 +196,20 @@ func TestGoneGatewaysAgeOut(t *testing.T) {
 	check(start.Add(Window+time.Minute), 0, 0)
 }
 
+// E8: nothing is remembered of a namespace that went, not even where a gateway reported once more.
+func TestANamespaceThatWentIsForgotten(t *testing.T) {
+	s, a := NewStore(), newReporter("a", time.Second)
+	a.report(s, start)
+	s.Keep("ns", nil)
+	a.route = &wire.RouteReport{}
+	a.report(s, start.Add(time.Second))
+	s.Forget(a.pod)
+	s.Sweep(start.Add(2 * Window))
+	if n := len(s.namespaces); n != 0 {
+		t.Errorf("%d namespaces are remembered", n)
+	}
+}
+
 func TestUsedByNamesTheThreeThatUsedMost(t *testing.T) {
 	s := NewStore()
 	for i, spent := range []float64{8, 40, 4, 8, 0} {

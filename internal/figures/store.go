@@ -107,12 +107,16 @@ func (s *Store) Reset() {
 	clear(s.namespaces)
 }
 
-// Sweep drops gateways that have not been heard of within the window.
+// Sweep drops gateways that have not been heard of within the window, and namespaces that nothing is left
+// of: a gateway may report for a moment after its namespace's policies went.
 func (s *Store) Sweep(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, ns := range s.namespaces {
+	for name, ns := range s.namespaces {
 		ns.sweep(now)
+		if len(ns.gateways) == 0 && len(ns.policies) == 0 {
+			delete(s.namespaces, name)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ type Inputs struct {
 type Outcome struct {
 	// Name is the policy's.
 	Name string
-	// Errors keep the policy out of the plan.
+	// Errors keep this generation of the policy out of the plan; the last good one stays in it.
 	Errors field.ErrorList
 	// TooBig says that the policy is valid and was left out because the plan would exceed its bound.
 	TooBig bool
@@ -48,7 +48,7 @@ type Override struct {
 	By    string
 }
 
-// InPlan says whether the policy is in the plan.
+// InPlan says whether this generation of the policy is in the plan.
 func (o Outcome) InPlan() bool { return len(o.Errors) == 0 && !o.TooBig }
 
 // Compile makes the plan of one namespace and says what became of each policy, in the order given.
@@ -59,6 +59,8 @@ func Compile(policies []v1alpha1.RateLimitPolicy, in Inputs) (plan.Plan, []Outco
 		outcomes[i] = Outcome{Name: policies[i].Name, Errors: Validate(&policies[i])}
 		if len(outcomes[i].Errors) == 0 {
 			compiled[i] = compilePolicy(&policies[i], in)
+		} else if before := lastGood(&policies[i], in.Previous); before != nil {
+			compiled[i] = *before
 		}
 	}
 	result := plan.Plan{
@@ -74,6 +76,21 @@ func Compile(policies []v1alpha1.RateLimitPolicy, in Inputs) (plan.Plan, []Outco
 	}
 	result.Revision = revision(result, in)
 	return result, outcomes
+}
+
+// lastGood is the policy as it stands in the previous plan: an edit that became invalid (the webhook was
+// passed by) leaves it in force, since to drop it would free its pods of every limit. It is found by UID,
+// for one of the same name may be another.
+func lastGood(p *v1alpha1.RateLimitPolicy, previous *plan.Plan) *plan.Policy {
+	if previous == nil || p.UID == "" {
+		return nil
+	}
+	for i := range previous.Policies {
+		if before := &previous.Policies[i]; before.Name == p.Name && before.UID == string(p.UID) {
+			return before
+		}
+	}
+	return nil
 }
 
 func revision(next plan.Plan, in Inputs) int64 {

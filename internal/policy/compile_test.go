@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -38,6 +39,73 @@ func TestRevisionChangesOnlyWithTheContent(t *testing.T) {
 	rotated, _ := Compile(policies, Inputs{Namespace: "team", Now: later, Previous: &edited, CoordinatorCA: "x"})
 	if rotated.Revision <= edited.Revision {
 		t.Error("another CA keeps the revision")
+	}
+}
+
+// An edit that has no meaning leaves the last good generation in force, at its place; a policy that never was
+// good, another one of the same name, and one that is gone are not in the plan.
+func TestAnInvalidEditKeepsTheLastGoodGeneration(t *testing.T) {
+	good := func() []v1alpha1.RateLimitPolicy {
+		all := []v1alpha1.RateLimitPolicy{
+			policyOf("everyone", 1, nil, openAI()), policyOf("chat", 2, map[string]string{"app": "chat"}, openAI()),
+			policyOf("batch", 3, map[string]string{"app": "batch"}, openAI()),
+		}
+		for i := range all {
+			all[i].UID, all[i].Generation = types.UID("uid-"+all[i].Name), 1
+		}
+		return all
+	}
+	spoil := func(p *v1alpha1.RateLimitPolicy) { p.Spec.Providers[0].Name, p.Generation = "mine", 2 }
+	first, _ := Compile(good(), Inputs{Namespace: "team", Now: testNow})
+	for name, tc := range map[string]struct {
+		change func(all []v1alpha1.RateLimitPolicy) []v1alpha1.RateLimitPolicy
+		want   []string
+		same   bool
+	}{
+		"an edit": {func(all []v1alpha1.RateLimitPolicy) []v1alpha1.RateLimitPolicy {
+			spoil(&all[1])
+			return all
+		}, []string{"batch 1", "chat 1", "everyone 1"}, true},
+		"an edit of the selector too": {func(all []v1alpha1.RateLimitPolicy) []v1alpha1.RateLimitPolicy {
+			spoil(&all[1])
+			all[1].Spec.PodSelector = nil
+			return all
+		}, []string{"batch 1", "chat 1", "everyone 1"}, true},
+		"another of the same name": {func(all []v1alpha1.RateLimitPolicy) []v1alpha1.RateLimitPolicy {
+			spoil(&all[1])
+			all[1].UID = "another"
+			return all
+		}, []string{"batch 1", "everyone 1"}, false},
+		"one that never was good": {func(all []v1alpha1.RateLimitPolicy) []v1alpha1.RateLimitPolicy {
+			fresh := policyOf("fresh", 0, nil, openAI())
+			fresh.UID = "uid-fresh"
+			spoil(&fresh)
+			return append(all, fresh)
+		}, []string{"batch 1", "chat 1", "everyone 1"}, true},
+		"one that goes": {func(all []v1alpha1.RateLimitPolicy) []v1alpha1.RateLimitPolicy {
+			spoil(&all[1])
+			return all[1:]
+		}, []string{"batch 1", "chat 1"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next, _ := Compile(tc.change(good()), Inputs{Namespace: "team", Now: testNow.Add(time.Hour), Previous: &first})
+			var got []string
+			for _, p := range next.Policies {
+				got = append(got, fmt.Sprintf("%s %d", p.Name, p.Generation))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if (next.Revision == first.Revision) != tc.same {
+				t.Errorf("revision %d after %d", next.Revision, first.Revision)
+			}
+		})
+	}
+	edited := good()
+	spoil(&edited[1])
+	_, outcomes := Compile(edited, Inputs{Namespace: "team", Now: testNow, Previous: &first})
+	if len(outcomes[1].Errors) == 0 || outcomes[1].InPlan() {
+		t.Errorf("the edit reads as in force: %+v", outcomes[1])
 	}
 }
 
