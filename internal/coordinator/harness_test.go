@@ -46,6 +46,7 @@ type world struct {
 	pods     map[figures.Pod]map[string]string
 	leader   string
 	epoch    uint64
+	first    bool // nobody has led before the next leader
 	replicas map[string]*replica
 	expires  time.Time // of tokens
 	down     bool      // the API server is
@@ -149,6 +150,13 @@ func (r *replica) Epoch() uint64 {
 	r.world.mu.Lock()
 	defer r.world.mu.Unlock()
 	return r.world.epoch
+}
+
+// First implements coordinator.Leadership.
+func (r *replica) First() bool {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	return r.world.first
 }
 
 // lead makes a replica the leader, "" none.

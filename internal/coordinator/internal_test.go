@@ -15,6 +15,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -86,10 +87,30 @@ func TestVersionLabelsAreBounded(t *testing.T) {
 	}
 }
 
+// E8: a namespace that goes, with its gateways, leaves nothing behind.
+func TestANamespaceThatWentIsForgotten(t *testing.T) {
+	s := New(Options{Leadership: leads(true)})
+	encoded, err := plan.Encode(plan.Plan{Version: plan.Version, Revision: 1, Namespace: "ns"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetPlan("ns", 1, encoded)
+	s.turn(time.Now(), true)
+	if len(s.spaces) != 1 || s.spaces["ns"].plan == nil {
+		t.Fatalf("spaces %v", s.spaces)
+	}
+	s.SetPlan("ns", 0, nil)
+	s.turn(time.Now(), true)
+	if len(s.spaces) != 0 {
+		t.Errorf("spaces %v", s.spaces)
+	}
+}
+
 type leads bool
 
 func (l leads) Leader() (string, bool) { return "a:1", bool(l) }
 func (l leads) Epoch() uint64          { return 1 }
+func (l leads) First() bool            { return false }
 
 // The manager's metrics have the names and labels that are documented, and a replica that does not lead has
 // none of policies.

@@ -17,6 +17,8 @@ type Leadership interface {
 	Leader() (address string, self bool)
 	// Epoch grows with each change of leader: the lease's transitions.
 	Epoch() uint64
+	// First says that no leader was before this one, so that no gateway can hold a share of another.
+	First() bool
 }
 
 // Pods knows the pods of the cluster.

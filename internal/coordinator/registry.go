@@ -43,12 +43,21 @@ func (s *Server) join(st *stream, hello *wire.Hello) error {
 	st.member, st.heard, m.version = m, now, s.stats.version(hello.GetVersion())
 	m.enter(st, hello, now)
 	m.held = heldOf(hello, s.lead.epoch)
+	s.doubtFirst(m, now)
 	s.seePod(sp, m, now)
 	sp.govern(m)
 	st.planSent = hello.GetPlanRevision()
 	sp.stale = true
 	st.poke()
 	return nil
+}
+
+// doubtFirst learns after all when a gateway holds a share of another leader though there seemed to have been
+// none: somebody deleted the lease.
+func (s *Server) doubtFirst(m *member, now time.Time) {
+	if len(m.held) > 0 && now.Before(s.lead.since.Add(learning)) {
+		s.lead.learned = false
+	}
 }
 
 func (sp *space) connected() (n int) {
@@ -179,7 +188,7 @@ func (s *Server) seeLeader(now time.Time) {
 		s.lead.address = address
 		return
 	}
-	s.lead = leadership{self: self, address: address, epoch: epoch, since: now}
+	s.lead = leadership{self: self, address: address, epoch: epoch, since: now, learned: s.opts.Leadership.First()}
 	for _, sp := range s.spaces {
 		for _, m := range sp.members {
 			if st := m.stream; st != nil {

@@ -162,6 +162,64 @@ func TestANewLeaderCausesNoBurst(t *testing.T) {
 	}
 }
 
+// A manager that is the first ever to lead has no earlier leader's shares to wait out: gateways of a fresh
+// installation get theirs at once. A later leader waits.
+func TestTheFirstLeaderGivesSharesAtOnce(t *testing.T) {
+	for which, first := range map[string]bool{"first": true, "later": false} {
+		t.Run(which, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.first = first
+				r := w.start("a", coordinator.Bounds{}, nil)
+				defer r.kill()
+				w.lead("a")
+				r.setPlan(testPlan("ns", 1))
+				f := &fleet{gateways: map[*gateway]bool{}}
+				for i := range 2 {
+					defer f.leave(f.join(w, w.pod("ns", name(i), nil)))
+				}
+				took := eventually(t, 30*time.Second, "half each", func() bool { return f.settled(2) })
+				t.Logf("half each after %v", took)
+				if first && took > 2*time.Second {
+					t.Errorf("the first leader gave shares after %v", took)
+				}
+				if !first && took < wire.ShareTTL-2*time.Second {
+					t.Errorf("a later leader gave shares after %v, within the time that others' may last", took)
+				}
+				f.check(t)
+			})
+		})
+	}
+}
+
+// A lease that somebody deleted makes a leader look like the first. A gateway that holds another's share
+// tells otherwise, and nobody grows until all such shares have lapsed.
+func TestADeletedLeaseCausesNoBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, a := running(t)
+		b := w.start("b", coordinator.Bounds{}, nil)
+		defer b.kill()
+		b.setPlan(testPlan("ns", 1))
+		f := &fleet{gateways: map[*gateway]bool{}}
+		for i := range 5 {
+			defer f.leave(f.join(w, w.pod("ns", name(i), nil)))
+		}
+		eventually(t, 10*time.Second, "a fifth each", func() bool { return f.settled(5) })
+		w.mu.Lock()
+		w.first = true
+		w.mu.Unlock()
+		defer a.kill()
+		w.lead("b")
+		for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(100 * time.Millisecond) {
+			f.look()
+		}
+		if !f.settled(5) {
+			t.Error("not everyone has its part")
+		}
+		f.check(t)
+	})
+}
+
 // A gateway that is cut off keeps its share for the TTL; only then do the others grow, and they leave it
 // its safe share while its pod lives.
 func TestOthersGrowOnlyWhenASilentGatewaysShareHasLapsed(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -41,6 +42,7 @@ type leader struct {
 	address string
 	epoch   uint64
 	self    bool
+	first   bool
 }
 
 func newLeadership(c client.Client, namespace, address string) *leadership {
@@ -57,6 +59,9 @@ func (l *leadership) Leader() (address string, self bool) {
 
 // Epoch implements coordinator.Leadership.
 func (l *leadership) Epoch() uint64 { return l.seen.Load().epoch }
+
+// First implements coordinator.Leadership.
+func (l *leadership) First() bool { return l.seen.Load().first }
 
 // watch looks at the lease until ctx ends or this replica leads, on every replica.
 func (l *leadership) watch(ctx context.Context) error {
@@ -107,6 +112,12 @@ func epochOf(lease *coordinationv1.Lease) uint64 {
 	return epoch
 }
 
+// neverHeld: nobody announced a coordinator on the lease, nor did it ever change hands.
+func neverHeld(lease *coordinationv1.Lease) bool {
+	_, announced := lease.Annotations[AnnotationEpoch]
+	return !announced && ptr.Deref(lease.Spec.LeaseTransitions, 0) == 0
+}
+
 // announce writes this replica's address on the lease, on the leader. Until it has, the replica does not
 // act as the coordinator: an epoch that is not written down could be given out again.
 func (l *leadership) announce(ctx context.Context) error {
@@ -142,7 +153,7 @@ func (l *leadership) write(ctx context.Context) error {
 	if err := l.client.Patch(ctx, changed, patch); err != nil {
 		return fmt.Errorf("write the lease: %w", err)
 	}
-	l.seen.Store(&leader{address: l.address, epoch: epoch, self: true})
+	l.seen.Store(&leader{address: l.address, epoch: epoch, self: true, first: neverHeld(&lease)})
 	return nil
 }
 

@@ -92,3 +92,33 @@ func TestEpochOnlyGrows(t *testing.T) {
 		})
 	}
 }
+
+// Only a lease that nobody has held before makes a leader the first: every doubt makes it a later one.
+func TestOnlyANewLeaseMakesTheFirstLeader(t *testing.T) {
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		transitions *int32
+		want        bool
+	}{
+		"new":                            {nil, nil, true},
+		"new, as written":                {map[string]string{"other": "x"}, ptr.To(int32(0)), true},
+		"announced before":               {map[string]string{AnnotationEpoch: "1700000000000"}, ptr.To(int32(0)), false},
+		"somebody's scrawl":              {map[string]string{AnnotationEpoch: "x"}, nil, false},
+		"changed hands, never announced": {nil, ptr.To(int32(1)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			held := lease("me", leaseNow, tc.annotations)
+			held.Spec.LeaseTransitions = tc.transitions
+			l := leadershipOver(t, held)
+			if l.First() {
+				t.Error("first before it leads")
+			}
+			if err := l.write(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := l.First(); got != tc.want {
+				t.Errorf("first is %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
