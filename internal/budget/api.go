@@ -23,8 +23,11 @@ type Bucket struct {
 	Kind Kind
 	// Rate is in units per second, 0 for Slots.
 	Rate float64
-	// Capacity is in units; 0 lets nothing pass.
+	// Capacity is in units.
 	Capacity float64
+	// Limit is the whole of which Capacity is this scheduler's share: only a call above it is impossible, and 0
+	// lets nothing pass. Less than Capacity, also when unset, it is Capacity.
+	Limit float64
 	// Window is the amount's window. From an hour on the bucket is a cap: what does not fit is refused,
 	// not queued.
 	Window time.Duration
@@ -46,6 +49,9 @@ type Lane struct {
 type Config struct {
 	Buckets []Bucket
 	Lanes   []Lane
+	// Margin is the part of its patience (from arrival to last start) that an accepted call must have to spare:
+	// what costs more than estimated, and outside facts, would make a call late that was accepted without.
+	Margin float64
 }
 
 // BucketID is a bucket's handle within its scheduler.
@@ -56,7 +62,8 @@ type Cost struct {
 	Bucket BucketID
 	// Amount is the estimate that is reserved.
 	Amount float64
-	// AtLeast is the estimate's lower bound: only when it exceeds the capacity is the call impossible.
+	// AtLeast is the estimate's lower bound: only when it exceeds the limit is the call impossible. Above the
+	// capacity this much is collected, what exceeds it is left to the settlement.
 	AtLeast float64
 }
 

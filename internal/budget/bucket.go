@@ -37,6 +37,21 @@ type bucket struct {
 	used   int64
 
 	reserved, spent, offered float64
+
+	// need is the largest cost above the capacity that a committed head collects, 0 if there is none.
+	need float64
+	// wanted is such a cost of a call that was told to come back; it counts until wantedUntil.
+	wanted      float64
+	wantedUntil int64
+}
+
+// top is how far the bucket fills: to its capacity, or to what a call above that collects.
+func (b *bucket) top() float64 {
+	top := max(b.Capacity, b.need)
+	if b.wanted > top && b.at < b.wantedUntil {
+		return b.wanted
+	}
+	return top
 }
 
 // account is one lane's part of a bucket.
@@ -124,6 +139,7 @@ func (b *bucket) othersHold(i int) float64 {
 // sanitize makes the numbers of a configuration usable: never NaN, never negative, never infinite.
 func (b Bucket) sanitize() Bucket {
 	b.Rate, b.Capacity = finite(b.Rate), finite(b.Capacity)
+	b.Limit = max(finite(b.Limit), b.Capacity)
 	if b.Kind == Slots {
 		b.Rate, b.Capacity = 0, math.Floor(b.Capacity)
 	}

@@ -20,6 +20,7 @@ func (s *Scheduler) Apply(cfg Config, now time.Time) {
 		}
 	}
 	waiting := s.suspend()
+	s.margin = min(finite(cfg.Margin), maxMargin)
 	s.setLanes(lanes(cfg.Lanes))
 	s.setBuckets(cfg.Buckets)
 	s.resume(waiting)
@@ -184,6 +185,7 @@ func (s *Scheduler) suspend() []*Call {
 	for _, b := range s.slots {
 		for i := range b.lanes() {
 			b.accounts[i].queued, b.accounts[i].committed = tally{}, tally{}
+			b.need = 0
 		}
 	}
 	s.active = nil
@@ -213,10 +215,10 @@ func (s *Scheduler) resume(waiting []*Call) {
 			continue
 		}
 		n := s.newNode(c, q)
-		n.startBy, n.wake = s.startBy(c), s.wake(c)
+		s.time(n)
 		n.latest = c.latest(n.startBy)
 		s.look(q, accepting)
-		s.value(n)
+		s.value(n, accepting)
 		c.node = n
 		s.join(q, n)
 	}
@@ -225,6 +227,11 @@ func (s *Scheduler) resume(waiting []*Call) {
 		s.review(q)
 		if q.n == 0 {
 			i--
+		}
+	}
+	for _, b := range s.slots {
+		if b != nil {
+			b.trim()
 		}
 	}
 }

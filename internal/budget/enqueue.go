@@ -14,7 +14,7 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 		return s.refuse(c, ReasonQueueFull, b, wait)
 	}
 	n := s.newNode(c, q)
-	n.startBy, n.wake = s.startBy(c), s.wake(c)
+	s.time(n)
 	n.latest = c.latest(n.startBy)
 	s.room(len(q.buckets))
 	s.look(q, accepting)
@@ -27,7 +27,7 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 		s.recycle(n)
 		return s.refuse(c, late(b), b, wait)
 	}
-	s.value(n)
+	s.value(n, accepting)
 	c.node = n
 	s.join(q, n)
 	s.stir(c)
@@ -64,7 +64,12 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 	q := n.queue
 	q.root.measure(n, s.before, s.after)
 	wait, b := s.predict(n, s.before)
-	if !n.intime(s.clock, wait) {
+	by := n.promise
+	if again {
+		// It was accepted once.
+		by = n.startBy
+	}
+	if !intime(s.clock, by, wait) {
 		return wait, b, false
 	}
 	if again || !q.harms(n, s.after) {
@@ -78,7 +83,7 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 	n.latest = end.latest
 	q.root.measure(n, s.before, s.after)
 	wait, b = s.predict(n, s.before)
-	if n.intime(s.clock, wait) && !q.harms(n, s.after) {
+	if intime(s.clock, by, wait) && !q.harms(n, s.after) {
 		return wait, b, true
 	}
 	n.latest = own
@@ -86,8 +91,8 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 }
 
 // intime says whether a start after so many seconds is not too late. Nothing is, for a call without deadline.
-func (n *node) intime(clock int64, wait float64) bool {
-	return n.startBy >= forever || !math.IsInf(wait, 1) && clock+nanoseconds(wait) <= n.startBy
+func intime(clock, by int64, wait float64) bool {
+	return by >= forever || !math.IsInf(wait, 1) && clock+nanoseconds(wait) <= by
 }
 
 // alone is when a call that may not wait would fit behind those that do.

@@ -30,12 +30,15 @@ func (s *Scheduler) Bucket(name string) (BucketID, bool) {
 func (s *Scheduler) Ensure(spec Bucket, now time.Time) BucketID {
 	s.tick(now)
 	spec = spec.sanitize()
-	if b := s.byName[spec.Name]; b != nil && !(b.gone && b.Kind != spec.Kind) {
+	if b := s.byName[spec.Name]; b != nil && (!b.gone || b.Kind == spec.Kind) {
 		// A bucket keeps its kind for life.
 		spec.Kind = b.Kind
 		b.used, b.gone = s.clock, false
 		if spec != b.Bucket {
+			// What waits may have to collect more than the bucket will hold.
+			waiting := s.suspend()
 			s.relimit(b, spec)
+			s.resume(waiting)
 		}
 		return b.id
 	}
@@ -62,7 +65,7 @@ func (s *Scheduler) create(spec Bucket, pinned bool) *bucket {
 		b.accounts[i].share = l.Share
 	}
 	b.limit(spec)
-	if !spec.StartEmpty && !(changed && spec.Kind == Continuous) {
+	if !spec.StartEmpty && (!changed || spec.Kind != Continuous) {
 		b.level = spec.Capacity
 	}
 	b.ceiling = spec.Capacity

@@ -102,6 +102,18 @@ func (s *Scheduler) startBy(c *Call) int64 {
 	return by
 }
 
+// maxMargin keeps a margin from refusing everything.
+const maxMargin = 0.5
+
+// time sets a node's times.
+func (s *Scheduler) time(n *node) {
+	n.startBy, n.wake = s.startBy(n.call), s.wake(n.call)
+	n.promise = n.startBy
+	if n.startBy < forever {
+		n.promise -= int64(s.margin * float64(max(0, n.startBy-s.since(n.call.Arrival))))
+	}
+}
+
 // latest is when the call must start collecting at its lane's own rate: the order within the queue.
 func (c *Call) latest(startBy int64) int64 {
 	need := 0.0

@@ -89,11 +89,11 @@ func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
 	if h.amount+aside <= a.ceiling()+b.eps {
 		ready = v.ownAfter(h.amount+aside, h.amount)
 	}
-	if free := v.freeAfter(h.amount); free <= after(b.Capacity-b.level, b.Rate, b.eps) {
+	if free := v.freeAfter(h.amount); free <= after(b.top()-b.level, b.Rate, b.eps) {
 		ready = min(ready, free)
 	}
 	if h.amount > v.room {
-		ready = min(ready, after(b.Capacity-b.level, b.Rate, b.eps))
+		ready = min(ready, after(max(b.Capacity, h.amount)-b.level, b.Rate, b.eps))
 	}
 	return ready
 }

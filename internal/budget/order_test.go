@@ -135,7 +135,7 @@ func TestALanesUseIsWhatItReallySpent(t *testing.T) {
 }
 
 func TestSupplyOfACallWithoutRoom(t *testing.T) {
-	v := view{level: 50, rate: 10, capacity: 100, room: 70, own: 4, claims: []claim{{slope: 6, most: 30}}}
+	v := view{level: 50, rate: 10, top: 100, room: 70, own: 4, claims: []claim{{slope: 6, most: 30}}}
 	for name, tc := range map[string]struct {
 		t, c, want float64
 		contended  bool

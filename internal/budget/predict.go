@@ -46,10 +46,18 @@ func (q *queue) ahead(k int, before float64) float64 {
 	return max(0, q.buckets[k].accounts[q.lane.index].queued.sum-q.root.sum(k)+before)
 }
 
-// value stores what each bucket will have given the lane by the node's last start, by the views. While the rest
+// by is the start that matters: who is accepted is to start a margin early, who is given up starts late even so.
+func (n *node) by(as stance) int64 {
+	if as == accepting {
+		return n.promise
+	}
+	return n.startBy
+}
+
+// value stores what each bucket will have given the lane by the node's start, by the views. While the rest
 // stays as it is, this does not change with time: what is served, and what time brings, moves both sides alike.
-func (s *Scheduler) value(n *node) {
-	t := seconds(max(0, n.startBy-s.clock))
+func (s *Scheduler) value(n *node, as stance) {
+	t := seconds(max(0, n.by(as)-s.clock))
 	for k, b := range n.queue.buckets {
 		n.parts[k].worth = math.Inf(1)
 		if b.Kind != Slots {

@@ -3,7 +3,7 @@
 
 package budget
 
-// prepare works out what a call takes: at most each bucket's capacity, sorted by bucket, one entry a bucket.
+// prepare works out what a call takes, sorted by bucket, one entry a bucket.
 func (s *Scheduler) prepare(c *Call) {
 	s.release(c)
 	if c.holds == nil {
@@ -22,7 +22,9 @@ func (s *Scheduler) prepare(c *Call) {
 	}
 	for k := range c.holds {
 		h := &c.holds[k]
-		h.amount = min(h.amount, h.bucket.Capacity)
+		if h.amount > h.bucket.Capacity {
+			h.amount = h.bucket.fit(h.amount, c.atLeast(h.bucket))
+		}
 		h.bucket.refs++
 		h.bucket.used = s.clock
 	}
@@ -52,15 +54,28 @@ func (s *Scheduler) release(c *Call) {
 	c.holds = c.holds[:0]
 }
 
+// fit is what a call above the capacity takes: the capacity, and as far as the limit allows what it costs at the
+// least. A cap is not waited for, so nothing is collected there beyond its capacity.
+func (b *bucket) fit(amount, atLeast float64) float64 {
+	switch {
+	case b.Capacity == 0:
+		// The share is nothing, for now.
+		return min(amount, b.Limit)
+	case b.Kind == Slots, b.caps():
+		return b.Capacity
+	}
+	return max(b.Capacity, min(atLeast, b.Limit))
+}
+
 // impossible says whether the call can never go: a bucket lets nothing pass, or the lower bound of the estimate
-// exceeds a capacity.
+// exceeds a limit.
 func (c *Call) impossible() (Reason, *bucket) {
 	for k := range c.holds {
 		b := c.holds[k].bucket
-		if b.Capacity <= 0 {
+		if b.Limit <= 0 {
 			return ReasonNothing, b
 		}
-		if c.atLeast(b) > b.Capacity {
+		if c.atLeast(b) > b.Limit {
 			return ReasonTooLarge, b
 		}
 	}

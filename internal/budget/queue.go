@@ -39,6 +39,8 @@ type node struct {
 	latest  int64
 	order   uint64
 	startBy int64
+	// promise is when an accepted call is to start by, a margin before startBy.
+	promise int64
 	wake    int64
 
 	left, right *node
@@ -134,6 +136,9 @@ func (s *Scheduler) leave(c *Call) {
 		q.lane.heads--
 		for k, b := range q.buckets {
 			b.accounts[i].committed.remove(c.holds[k].amount)
+			if c.holds[k].amount > b.Capacity {
+				s.reneed(b)
+			}
 		}
 	case ordered:
 		q.root = q.root.remove(n)
@@ -152,6 +157,7 @@ func (s *Scheduler) leave(c *Call) {
 	s.promote(q)
 	for _, b := range q.buckets {
 		b.clip(i)
+		b.trim()
 	}
 	c.node = nil
 	s.recycle(n)
@@ -191,7 +197,11 @@ func (s *Scheduler) commit(q *queue, n *node) {
 	for k, b := range q.buckets {
 		// Up to now the credit grew only to the old ceiling.
 		s.refill(b)
-		b.accounts[q.lane.index].committed.add(n.call.holds[k].amount)
+		amount := n.call.holds[k].amount
+		b.accounts[q.lane.index].committed.add(amount)
+		if amount > b.Capacity {
+			b.need = max(b.need, amount)
+		}
 	}
 }
 

@@ -25,8 +25,9 @@ func (s *Scheduler) refill(b *bucket) {
 		return
 	}
 	gain := b.Rate * seconds(dt)
-	b.level = min(b.Capacity, b.level+gain)
-	b.ceiling = min(b.Capacity, b.ceiling+gain)
+	top := b.top()
+	b.level = min(top, b.level+gain)
+	b.ceiling = min(top, b.ceiling+gain)
 	owing := false
 	for i := range b.accounts {
 		a := &b.accounts[i]

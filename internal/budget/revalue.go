@@ -55,14 +55,14 @@ func (s *Scheduler) refresh(l *lane) bool {
 func (s *Scheduler) revalue(q *queue, as stance) {
 	q.valuedAt, q.stale = s.clock, false
 	s.look(q, as)
-	s.revalueTree(q.root)
+	s.revalueTree(q.root, as)
 }
 
-func (s *Scheduler) revalueTree(n *node) {
+func (s *Scheduler) revalueTree(n *node, as stance) {
 	if n != nil {
-		s.revalueTree(n.left)
-		s.revalueTree(n.right)
-		s.value(n)
+		s.revalueTree(n.left, as)
+		s.revalueTree(n.right, as)
+		s.value(n, as)
 		n.pull()
 	}
 }
@@ -72,11 +72,11 @@ func (s *Scheduler) revalueTree(n *node) {
 // difference, an accepted call stays.
 func (s *Scheduler) review(q *queue) {
 	s.revalue(q, accepting)
-	if s.headInTime(q) && q.doomed(q.root) == nil {
+	if s.headInTime(q, accepting) && q.doomed(q.root) == nil {
 		return
 	}
 	s.revalue(q, pruning)
-	for !s.headInTime(q) {
+	for !s.headInTime(q, pruning) {
 		s.drop(q.head, ReasonDeadline, nil)
 		s.look(q, pruning)
 	}
@@ -87,12 +87,12 @@ func (s *Scheduler) review(q *queue) {
 }
 
 // headInTime says whether the head, if there is one, still starts in time by the views.
-func (s *Scheduler) headInTime(q *queue) bool {
+func (s *Scheduler) headInTime(q *queue, as stance) bool {
 	n := q.head
 	if n == nil {
 		return true
 	}
-	t := seconds(max(0, n.startBy-s.clock))
+	t := seconds(max(0, n.by(as)-s.clock))
 	for k, b := range q.buckets {
 		c := n.call.holds[k].amount
 		if b.Kind != Slots && s.views[k].supply(t, c)+b.eps < c {

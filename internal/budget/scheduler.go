@@ -22,6 +22,8 @@ type Scheduler struct {
 	// v is the virtual time of the latest borrower.
 	v float64
 
+	margin float64
+
 	commits, orders uint64
 	random          uint32
 	spare           *node
@@ -129,6 +131,9 @@ func (s *Scheduler) Cancel(c *Call, now time.Time) {
 
 // refuse ends a call that holds nothing.
 func (s *Scheduler) refuse(c *Call, reason Reason, b *bucket, wait float64) Verdict {
+	if h := c.holding(b); h != nil && h.amount > b.Capacity && reason == ReasonDeadline {
+		b.want(h.amount, s.clock, wait)
+	}
 	s.release(c)
 	c.home().refused++
 	c.verdict = Verdict{State: Refused, Reason: reason, Bucket: NoBucket, Wait: duration(wait)}

@@ -115,12 +115,12 @@ func (s *Scheduler) refund(c *Call, h *hold, amount float64) {
 		return
 	}
 	b, i := h.bucket, c.home().index
-	old := b.level
+	old, top := b.level, b.top()
 	if h.era == b.era {
-		b.ceiling = min(b.Capacity, b.ceiling+amount)
-		b.level = min(b.Capacity, b.level+amount)
+		b.ceiling = min(top, b.ceiling+amount)
+		b.level = min(top, b.level+amount)
 	} else {
-		b.level = max(old, min(b.Capacity, b.level+amount, b.ceiling))
+		b.level = max(old, min(top, b.level+amount, b.ceiling))
 	}
 	a := &b.accounts[i]
 	a.use.add(-amount, s.clock)

@@ -105,7 +105,7 @@ func (m *sim) checkSound(debt bool) {
 			}
 		}
 		switch {
-		case math.IsNaN(b.level) || b.level > b.Capacity:
+		case math.IsNaN(b.level) || b.level > b.top():
 			m.t.Fatalf("%v: %s: level %v of %v", m.since(), b.Name, b.level, b.Capacity)
 		case !debt && b.level < -tol:
 			m.t.Fatalf("%v: %s: level %v without debt", m.since(), b.Name, b.level)

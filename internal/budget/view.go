@@ -58,8 +58,9 @@ type view struct {
 	level, rate, eps float64
 	// credit and own are the lane's e and r·R.
 	credit, own float64
-	// room is the capacity less what the others keep while idle: a larger call borrows only a full bucket.
-	room, capacity float64
+	// room is the capacity less what the others keep while idle: a larger call borrows only a full bucket, and
+	// top is how full that is.
+	room, top float64
 	// contended says that another lane has waiting calls.
 	contended bool
 	served    float64
@@ -71,7 +72,7 @@ func (b *bucket) look(v *view, i int, as stance) {
 	a := &b.accounts[i]
 	v.level, v.rate, v.eps = b.level, b.Rate, b.eps
 	v.credit, v.own, v.served = a.credit, a.share*b.Rate, a.served
-	v.room, v.capacity, v.contended = b.Capacity+b.eps, b.Capacity, false
+	v.room, v.top, v.contended = b.Capacity+b.eps, b.top(), false
 	v.claims = v.claims[:0]
 	for j := range b.accounts {
 		if j != i {
@@ -140,8 +141,8 @@ func after(amount, rate, eps float64) float64 {
 	return amount / rate
 }
 
-// fullAfter is when the bucket is full.
-func (v *view) fullAfter() float64 {
+// fullAfter is when the bucket is full, or has so much.
+func (v *view) fullAfter(c float64) float64 {
 	if v.contended {
 		return math.Inf(1)
 	}
@@ -149,7 +150,7 @@ func (v *view) fullAfter() float64 {
 	for j := range v.claims {
 		rate -= v.claims[j].tail
 	}
-	return after(v.capacity-v.level, rate, v.eps)
+	return after(max(v.top, c)-v.level, rate, v.eps)
 }
 
 // supply is how much the lane can count on having taken within t seconds, for calls of which the last one costs c:
@@ -158,8 +159,8 @@ func (v *view) fullAfter() float64 {
 func (v *view) supply(t, c float64) float64 {
 	own := min(v.credit+v.own*t, v.level+v.rate*t)
 	if c > v.room {
-		if v.fullAfter() <= t {
-			return max(own, v.capacity)
+		if v.fullAfter(c) <= t {
+			return max(own, v.top, c)
 		}
 		return own
 	}
@@ -175,8 +176,8 @@ func (v *view) supplyAfter(need, c float64) float64 {
 		return 0
 	case c <= v.room:
 		return min(own, v.freeAfter(need))
-	case need <= v.capacity:
-		return min(own, v.fullAfter())
+	case need <= max(v.top, c):
+		return min(own, v.fullAfter(c))
 	}
 	return own
 }
