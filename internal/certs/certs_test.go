@@ -53,19 +53,19 @@ func testOptions(c *clock) Options {
 }
 
 // trusted is what the API server verifies with.
-func trusted(t testing.TB, c client.Client) []byte {
-	t.Helper()
+func trusted(tb testing.TB, c client.Client) []byte {
+	tb.Helper()
 	var m admissionv1.MutatingWebhookConfiguration
 	if err := c.Get(context.Background(), client.ObjectKey{Name: MutatingConfiguration}, &m); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var v admissionv1.ValidatingWebhookConfiguration
 	if err := c.Get(context.Background(), client.ObjectKey{Name: ValidatingConfiguration}, &v); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	first := m.Webhooks[0].ClientConfig.CABundle
 	if !bytes.Equal(first, m.Webhooks[1].ClientConfig.CABundle) || !bytes.Equal(first, v.Webhooks[0].ClientConfig.CABundle) {
-		t.Fatal("the entries have different bundles")
+		tb.Fatal("the entries have different bundles")
 	}
 	return first
 }
@@ -82,20 +82,20 @@ func verify(leaf *tls.Certificate, bundle []byte, now time.Time) error {
 	return nil
 }
 
-func certificate(t testing.TB, s *Source) *tls.Certificate {
-	t.Helper()
+func certificate(tb testing.TB, s *Source) *tls.Certificate {
+	tb.Helper()
 	leaf, err := s.GetCertificate(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return leaf
 }
 
-func mustStep(t testing.TB, steps ...interface{ Step(context.Context) error }) {
-	t.Helper()
+func mustStep(tb testing.TB, steps ...interface{ Step(context.Context) error }) {
+	tb.Helper()
 	for _, s := range steps {
 		if err := s.Step(context.Background()); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }

@@ -22,6 +22,7 @@ func TestD8EveryHandshakeVerifies(t *testing.T) {
 }
 
 func simulateRotations(t *testing.T, random *rand.Rand) {
+	t.Helper()
 	c, at := newClient(), &clock{start}
 	o := testOptions(at)
 	o.CALifetime, o.LeafLifetime = 12*24*time.Hour, 2*24*time.Hour

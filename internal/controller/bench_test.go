@@ -17,8 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/plan"
-	"github.com/headgate-dev/headgate/internal/policy"
 )
 
 // testPolicies are n policies, every third of which selects nothing and so all pods.
@@ -43,10 +41,6 @@ func testPolicies(n int) []v1alpha1.RateLimitPolicy {
 		}
 	}
 	return out
-}
-
-func compileAll(policies []v1alpha1.RateLimitPolicy) (plan.Plan, []policy.Outcome) {
-	return policy.Compile(policies, policy.Inputs{Namespace: "bench", Now: time.Unix(1_800_000_000, 0)})
 }
 
 // BenchmarkReconcile is one reconcile of a namespace with that many policies and twice as many pods, in

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -74,11 +75,14 @@ func (r *Reconciler) observe(ctx context.Context, name string) (*observed, error
 
 func (r *Reconciler) observeNamespace(ctx context.Context, o *observed) error {
 	var ns corev1.Namespace
-	err := r.Client.Get(ctx, client.ObjectKey{Name: o.namespace}, &ns)
-	if client.IgnoreNotFound(err) != nil {
+	switch err := r.Client.Get(ctx, client.ObjectKey{Name: o.namespace}, &ns); {
+	case apierrors.IsNotFound(err):
+		o.terminating = true
+		return nil
+	case err != nil:
 		return fmt.Errorf("get the namespace: %w", err)
 	}
-	o.terminating = err != nil || !ns.DeletionTimestamp.IsZero()
+	o.terminating = !ns.DeletionTimestamp.IsZero()
 	o.optedIn = ns.Labels[v1alpha1.LabelInject] == v1alpha1.InjectEnabled
 	return nil
 }
@@ -96,12 +100,11 @@ func (r *Reconciler) observeObjects(ctx context.Context, o *observed) error {
 
 func configMap(ctx context.Context, from client.Reader, namespace, name string) (*corev1.ConfigMap, error) {
 	var cm corev1.ConfigMap
-	err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &cm)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("get ConfigMap %s: %w", name, err)
-	}
-	if err != nil {
+	switch err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &cm); {
+	case apierrors.IsNotFound(err):
 		return nil, nil //nolint:nilnil // absent is not an error here, and the caller asks for just that
+	case err != nil:
+		return nil, fmt.Errorf("get ConfigMap %s: %w", name, err)
 	}
 	return &cm, nil
 }

@@ -16,6 +16,7 @@ import (
 
 // running is a world with one leading replica that has led for longer than it learns.
 func running(t *testing.T) (*world, *replica) {
+	t.Helper()
 	w := newWorld(t)
 	r := w.start("a", coordinator.Bounds{}, nil)
 	w.lead("a")

@@ -109,6 +109,7 @@ func TestE12RealTokensSpeakForTheirPodOnly(t *testing.T) {
 
 // testRealStream runs the real client against the real server over a socket, TLS and TokenReview.
 func testRealStream(t *testing.T, a account, review coordinator.Reviewer, bound string) {
+	t.Helper()
 	w := newWorld(t)
 	w.reviewer = review
 	w.lead("a")

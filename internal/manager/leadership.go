@@ -11,6 +11,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -80,7 +81,9 @@ func (l *leadership) watch(ctx context.Context) error {
 
 func (l *leadership) look(ctx context.Context) error {
 	var lease coordinationv1.Lease
-	if err := l.client.Get(ctx, l.key, &lease); client.IgnoreNotFound(err) != nil {
+	switch err := l.client.Get(ctx, l.key, &lease); {
+	case apierrors.IsNotFound(err): // nobody holds it
+	case err != nil:
 		return err
 	}
 	found := &leader{}
@@ -121,18 +124,18 @@ func neverHeld(lease *coordinationv1.Lease) bool {
 // announce writes this replica's address on the lease, on the leader. Until it has, the replica does not
 // act as the coordinator: an epoch that is not written down could be given out again.
 func (l *leadership) announce(ctx context.Context) error {
-	for {
-		err := l.write(ctx)
-		if err == nil || ctx.Err() != nil {
-			break
-		}
-		logf.FromContext(ctx).Info("cannot announce the coordinator, trying again", "reason", err.Error())
-		if !pause(ctx, time.Second) {
-			break
-		}
+	for !l.announced(ctx) && pause(ctx, time.Second) {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+func (l *leadership) announced(ctx context.Context) bool {
+	err := l.write(ctx)
+	if err != nil && ctx.Err() == nil {
+		logf.FromContext(ctx).Info("cannot announce the coordinator, trying again", "reason", err.Error())
+	}
+	return err == nil
 }
 
 // write takes the next epoch: max(last+1, unix milliseconds), so that it grows also over the deletion of

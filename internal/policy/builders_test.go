@@ -16,11 +16,11 @@ import (
 var testNow = time.UnixMilli(1_800_000_000_000)
 
 // decodeSpec reads one policy from the YAML of its spec.
-func decodeSpec(t testing.TB, spec string) v1alpha1.RateLimitPolicy {
-	t.Helper()
+func decodeSpec(tb testing.TB, spec string) v1alpha1.RateLimitPolicy {
+	tb.Helper()
 	policies, err := Decode([]byte("apiVersion: headgate.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: test}\nspec: " + spec))
 	if err != nil {
-		t.Fatalf("decode %s: %v", spec, err)
+		tb.Fatalf("decode %s: %v", spec, err)
 	}
 	return policies[0]
 }

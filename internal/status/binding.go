@@ -76,6 +76,7 @@ func (v limitView) holding() string {
 		return fmt.Sprintf("%s: %d calls in flight, this policy allows %s at once.", v.name, int64(v.used), v.total())
 	}
 	switch v.bindsBy() {
+	case byAmount:
 	case byPeak:
 		return fmt.Sprintf("%s: %s on average and %s%s at its busiest, this policy allows %s.",
 			v.name, v.offeredText(), amount(v.seen.Offered.Peak(v.window)), perWindow(v.per), v.total())

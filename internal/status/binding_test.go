@@ -58,32 +58,38 @@ func TestALimitThatBindsIsExplained(t *testing.T) {
 		holds, relief string
 	}{
 		"the first minute of a run, two pods alike": {
-			nil, 60, steady(3000), []string{"a", "b"},
+			nil, 60, steady(3000),
+			[]string{"a", "b"},
 			"anthropic/input-tokens: 360k/min offered, this policy allows 240k/min.",
 			"Raise anthropic/input-tokens to 360k or more, or cut load.",
 		},
 		"its first twenty seconds": {
-			nil, 20, steady(3000), []string{"a", "b"},
+			nil, 20, steady(3000),
+			[]string{"a", "b"},
 			"anthropic/input-tokens: 120k offered in 20s, this policy allows 240k/min.",
 			"Raise anthropic/input-tokens to 360k or more, or cut load.",
 		},
 		"a minute of load in five": {
-			nil, 300, func(_ string, s int) float64 { return map[bool]float64{true: 3000}[s <= 60] }, []string{"a", "b"},
+			nil, 300, func(_ string, s int) float64 { return map[bool]float64{true: 3000}[s <= 60] },
+			[]string{"a", "b"},
 			"anthropic/input-tokens: 72k/min offered on average and 354k/min at its busiest, this policy allows 240k/min.",
 			"Raise anthropic/input-tokens to 360k or more, or cut load.",
 		},
 		"bursts of two seconds a minute": {
-			func(l *plan.Limit) { l.Burst = 40_000 }, 240, func(_ string, s int) float64 { return map[bool]float64{true: 40_000}[s%60 < 2] }, []string{"a"},
+			func(l *plan.Limit) { l.Burst = 40_000 }, 240, func(_ string, s int) float64 { return map[bool]float64{true: 40_000}[s%60 < 2] },
+			[]string{"a"},
 			"anthropic/input-tokens: 80k/min offered, below the 240k/min this policy allows, but in short bursts above the 40k it holds at once.",
 			"Raise the burst of anthropic/input-tokens above 40k, or spread the calls over time.",
 		},
 		"one hot pod of four": {
-			nil, 120, func(pod string, _ int) float64 { return map[bool]float64{true: 1500, false: 10}[pod == "hot"] }, []string{"a", "b", "c", "hot"},
+			nil, 120, func(pod string, _ int) float64 { return map[bool]float64{true: 1500, false: 10}[pod == "hot"] },
+			[]string{"a", "b", "c", "hot"},
 			"anthropic/input-tokens: 92k/min offered, this policy allows 240k/min, a part of 60k/min in each of 4 gateways; hot uses up its part.",
 			"Spread the load of hot over more pods, or raise anthropic/input-tokens.",
 		},
 		"a day's allowance": {
-			func(l *plan.Limit) { l.WindowSeconds = 86_400 }, 60, steady(100), []string{"a", "b"},
+			func(l *plan.Limit) { l.WindowSeconds = 86_400 }, 60, steady(100),
+			[]string{"a", "b"},
 			"anthropic/input-tokens: the 240k/day that this policy allows is used up.",
 			"Raise anthropic/input-tokens above 240k/day, or cut load.",
 		},

@@ -88,16 +88,22 @@ func programmed(in Inputs, pods podView) finding {
 		return finding{metav1.ConditionUnknown, v1alpha1.ReasonNoReports, fmt.Sprintf("None of %s reports.", count(int(n.Injected), "gateway"))}
 	}
 	if r := in.rejected(); r != nil {
-		return finding{metav1.ConditionFalse, v1alpha1.ReasonPlanRejected,
-			truncate(fmt.Sprintf("The gateway of %s keeps an older plan: %s.", r.Pod, strings.TrimRight(r.Message, ". ")), maxMessage)}
+		return finding{
+			metav1.ConditionFalse, v1alpha1.ReasonPlanRejected,
+			truncate(fmt.Sprintf("The gateway of %s keeps an older plan: %s.", r.Pod, strings.TrimRight(r.Message, ". ")), maxMessage),
+		}
 	}
 	acknowledged := in.acknowledged()
 	if acknowledged < int(n.Reporting) {
-		return finding{metav1.ConditionFalse, v1alpha1.ReasonPending,
-			fmt.Sprintf("Generation %d runs in %d of %d reporting gateways.", in.Generation, acknowledged, n.Reporting)}
+		return finding{
+			metav1.ConditionFalse, v1alpha1.ReasonPending,
+			fmt.Sprintf("Generation %d runs in %d of %d reporting gateways.", in.Generation, acknowledged, n.Reporting),
+		}
 	}
-	return finding{metav1.ConditionTrue, v1alpha1.ReasonAcknowledged,
-		fmt.Sprintf("Generation %d runs in %s.", in.Generation, allOf(acknowledged, "reporting gateway"))}
+	return finding{
+		metav1.ConditionTrue, v1alpha1.ReasonAcknowledged,
+		fmt.Sprintf("Generation %d runs in %s.", in.Generation, allOf(acknowledged, "reporting gateway")),
+	}
 }
 
 func allOf(n int, noun string) string {
@@ -153,8 +159,10 @@ func ready(in Inputs, pods podView) finding {
 		return finding{metav1.ConditionUnknown, v1alpha1.ReasonRoutingUnknown, join(" ",
 			fmt.Sprintf("Surely governs none of %s; see gateways.ungoverned.", count(int(n.Matching), "matching pod")), unknown)}
 	case n.Governed == 0:
-		return finding{metav1.ConditionFalse, v1alpha1.ReasonNoPodGoverned,
-			fmt.Sprintf("Governs none of %s; see gateways.ungoverned.", count(int(n.Matching), "matching pod"))}
+		return finding{
+			metav1.ConditionFalse, v1alpha1.ReasonNoPodGoverned,
+			fmt.Sprintf("Governs none of %s; see gateways.ungoverned.", count(int(n.Matching), "matching pod")),
+		}
 	case n.Governed < n.Matching:
 		return finding{metav1.ConditionTrue, v1alpha1.ReasonPartlyGoverned, join(" ",
 			fmt.Sprintf("Governs %d of %d matching pods; see gateways.ungoverned.", n.Governed, n.Matching), unknown, outdated)}
@@ -177,8 +185,10 @@ func (s conditionSet) conditions(in Inputs, previous []metav1.Condition, now tim
 		kind string
 		finding
 	}{
-		{v1alpha1.ConditionAccepted, s.accepted}, {v1alpha1.ConditionProgrammed, s.programmed},
-		{v1alpha1.ConditionReady, s.ready}, {v1alpha1.ConditionDegraded, s.degraded},
+		{v1alpha1.ConditionAccepted, s.accepted},
+		{v1alpha1.ConditionProgrammed, s.programmed},
+		{v1alpha1.ConditionReady, s.ready},
+		{v1alpha1.ConditionDegraded, s.degraded},
 		{v1alpha1.ConditionThrottled, s.throttled},
 	} {
 		since := metav1.NewTime(now.Truncate(time.Second))

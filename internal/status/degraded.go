@@ -25,24 +25,30 @@ func degraded(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, 
 	for _, v := range views {
 		overloads := float64(v.seen.Overloads)
 		if v.state() == v1alpha1.ProviderOverloaded || (overloads > 0 && overloads >= overloadShare*float64(v.seen.Sends)) {
-			return finding{metav1.ConditionTrue, v1alpha1.ReasonProviderOverloaded,
-				fmt.Sprintf("%s answered %d of %d sends in %s with an overload.", v.name, v.seen.Overloads, v.seen.Sends, span(in.Figures.Over))}
+			return finding{
+				metav1.ConditionTrue, v1alpha1.ReasonProviderOverloaded,
+				fmt.Sprintf("%s answered %d of %d sends in %s with an overload.", v.name, v.seen.Overloads, v.seen.Sends, span(in.Figures.Over)),
+			}
 		}
 	}
 	switch {
 	case n.Injected == 0:
 		return finding{metav1.ConditionFalse, v1alpha1.ReasonConnected, "No pod has a gateway, so there is none to hear from."}
 	case n.Reporting < n.Injected:
-		return finding{metav1.ConditionFalse, v1alpha1.ReasonConnected,
-			fmt.Sprintf("Budget shared; %d of %s report, the others keep to a small safe share.", n.Reporting, count(int(n.Injected), "gateway"))}
+		return finding{
+			metav1.ConditionFalse, v1alpha1.ReasonConnected,
+			fmt.Sprintf("Budget shared; %d of %s report, the others keep to a small safe share.", n.Reporting, count(int(n.Injected), "gateway")),
+		}
 	}
 	return finding{metav1.ConditionFalse, v1alpha1.ReasonConnected, "Budget shared, reports fresh."}
 }
 
 func silence(previous v1alpha1.RateLimitPolicyStatus, n v1alpha1.GatewayCounts, now time.Time) finding {
 	if since := silentSince(previous); !since.IsZero() && now.Sub(since) >= DisconnectedAfter {
-		return finding{metav1.ConditionTrue, v1alpha1.ReasonDisconnected,
-			fmt.Sprintf("None of %s reports; until it does, each keeps to a small safe share of the limits.", count(int(n.Injected), "gateway"))}
+		return finding{
+			metav1.ConditionTrue, v1alpha1.ReasonDisconnected,
+			fmt.Sprintf("None of %s reports; until it does, each keeps to a small safe share of the limits.", count(int(n.Injected), "gateway")),
+		}
 	}
 	return finding{metav1.ConditionUnknown, v1alpha1.ReasonUnknown, "No gateway reports yet."}
 }

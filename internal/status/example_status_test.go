@@ -64,7 +64,8 @@ func exampleFigures(pods []Pod) figures.PolicyFigures {
 				ProviderKnown: true, ProviderRemaining: 1_900_000, ProviderLimit: 2_000_000,
 				UsedBy: []figures.PodShare{
 					{Pod: "ingest-0", Fraction: 0.40},
-					{Pod: "support-6d9f4c7b5-8kq2p", Fraction: 0.08}, {Pod: "support-6d9f4c7b5-m7w5r", Fraction: 0.08},
+					{Pod: "support-6d9f4c7b5-8kq2p", Fraction: 0.08},
+					{Pod: "support-6d9f4c7b5-m7w5r", Fraction: 0.08},
 				},
 			},
 			{Provider: "anthropic", Name: "output-tokens", Remaining: 78_000, Used: figures.NewFlow(5*37_000, figures.Window)},

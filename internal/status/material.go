@@ -43,7 +43,9 @@ func material(a, b v1alpha1.RateLimitPolicyStatus) bool {
 func materialLimit(a, b v1alpha1.LimitStatus) bool {
 	total := max(value(a.Total), 1)
 	for _, p := range [][2]v1alpha1.Amount{
-		{a.Used, b.Used}, {a.Offered, b.Offered}, {a.Remaining, b.Remaining},
+		{a.Used, b.Used},
+		{a.Offered, b.Offered},
+		{a.Remaining, b.Remaining},
 		{a.RemainingHeldForLanes, b.RemainingHeldForLanes},
 	} {
 		if math.Abs(value(p[0])-value(p[1])) >= materialFraction*total {

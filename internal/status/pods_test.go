@@ -24,11 +24,17 @@ func TestReasonsOfUngovernedPods(t *testing.T) {
 		"missed":               {Pod{OptedIn: true, Owner: "daemonset/web", Created: t0.Add(time.Minute)}, []Pod{injected}, "MissedByWebhook: the API server did not reach it, or injection was asked for later; kubectl rollout restart daemonset/web"},
 		"unknown":              {Pod{OptedIn: true, Created: t0}, nil, "NotInjected: it predates injection, or the webhook was not reached; delete the pod and create it again"},
 		"job":                  {Pod{OptedIn: true, Owner: "job/nightly", OwnerJob: true, Created: t0.Add(-time.Minute)}, []Pod{injected}, "CreatedBeforeInjection: the next run of job/nightly is injected"},
-		"bypass": {Pod{OptedIn: true, Injected: true, Unrouted: "app=ANTHROPIC_BASE_URL, side=ANTHROPIC_BASE_URL,third=ANTHROPIC_BASE_URL"}, nil,
-			"BaseURLSetByApp: container app sets ANTHROPIC_BASE_URL itself, container side sets ANTHROPIC_BASE_URL itself, and 1 more"},
+		"bypass": {
+			Pod{OptedIn: true, Injected: true, Unrouted: "app=ANTHROPIC_BASE_URL, side=ANTHROPIC_BASE_URL,third=ANTHROPIC_BASE_URL"},
+			nil,
+			"BaseURLSetByApp: container app sets ANTHROPIC_BASE_URL itself, container side sets ANTHROPIC_BASE_URL itself, and 1 more",
+		},
 		"bypass of a route that the policy lacks": {Pod{OptedIn: true, Injected: true, Unrouted: "app=OPENAI_BASE_URL"}, nil, ""},
-		"may be set by a source": {Pod{OptedIn: true, Injected: true, RoutingUnknown: "app=ANTHROPIC_BASE_URL"}, nil,
-			"RoutingUnknown: container app may get ANTHROPIC_BASE_URL from a source of its own, and no call through the gateway is known"},
+		"may be set by a source": {
+			Pod{OptedIn: true, Injected: true, RoutingUnknown: "app=ANTHROPIC_BASE_URL"},
+			nil,
+			"RoutingUnknown: container app may get ANTHROPIC_BASE_URL from a source of its own, and no call through the gateway is known",
+		},
 		"may be set for a route that the policy lacks": {Pod{OptedIn: true, Injected: true, RoutingUnknown: "app=OPENAI_BASE_URL"}, nil, ""},
 		"bypass nobody can read":                       {Pod{OptedIn: true, Injected: true, Unrouted: "=,app,==,"}, nil, ""},
 	} {

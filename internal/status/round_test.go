@@ -43,8 +43,14 @@ func TestPercentNeverHidesSomething(t *testing.T) {
 		part, whole float64
 		want        v1alpha1.Percent
 	}{
-		{0, 0, "0.0%"}, {0, 10, "0.0%"}, {1, 100_000, "<0.1%"}, {67, 680, "9.9%"}, {1, 2, "50.0%"},
-		{99_999, 100_000, ">99.9%"}, {7, 7, "100.0%"}, {8, 7, "100.0%"},
+		{0, 0, "0.0%"},
+		{0, 10, "0.0%"},
+		{1, 100_000, "<0.1%"},
+		{67, 680, "9.9%"},
+		{1, 2, "50.0%"},
+		{99_999, 100_000, ">99.9%"},
+		{7, 7, "100.0%"},
+		{8, 7, "100.0%"},
 	} {
 		if got := percent(tc.part, tc.whole); got != tc.want {
 			t.Errorf("percent(%v, %v) = %q, want %q", tc.part, tc.whole, got, tc.want)

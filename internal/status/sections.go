@@ -142,11 +142,12 @@ func (v providerView) state() v1alpha1.ProviderState {
 	switch s := v1alpha1.ProviderState(v.seen.State); s {
 	case v1alpha1.ProviderThrottling, v1alpha1.ProviderOverloaded, v1alpha1.ProviderQuotaExhausted:
 		return s
+	default:
+		if v.seen.Sends > 0 {
+			return v1alpha1.ProviderHealthy
+		}
+		return v1alpha1.ProviderIdle
 	}
-	if v.seen.Sends > 0 {
-		return v1alpha1.ProviderHealthy
-	}
-	return v1alpha1.ProviderIdle
 }
 
 func (v providerView) addCounts(s *v1alpha1.ProviderStatus) {

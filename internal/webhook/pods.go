@@ -114,8 +114,9 @@ func warnings(o inject.Outcome) []string {
 	switch o.Reason {
 	case inject.Injected, inject.SkippedOptOut, inject.SkippedMirrorPod:
 		return nil
+	default:
+		return []string{"headgate: no gateway injected: " + o.Annotation()}
 	}
-	return []string{"headgate: no gateway injected: " + o.Annotation()}
 }
 
 // displayName is what logs call a pod whose name does not exist yet.

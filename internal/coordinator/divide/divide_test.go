@@ -151,9 +151,9 @@ func TestCallsInFlightHoldTheirSlots(t *testing.T) {
 		t.Fatalf("a lone gateway gets %v", got[0])
 	}
 	for _, step := range []struct{ inUse, want float64 }{{10, 0}, {7, 3}, {2, 5}} {
-		got := l.Grant(10, []Want{{"a", 5}, {"b", 5}})
+		l.Grant(10, []Want{{"a", 5}, {"b", 5}})
 		l.Confirm("a", step.inUse)
-		if got = l.Grant(10, []Want{{"a", 5}, {"b", 5}}); got[1] != step.want {
+		if got := l.Grant(10, []Want{{"a", 5}, {"b", 5}}); got[1] != step.want {
 			t.Errorf("with %v in flight the other gets %v, want %v", step.inUse, got[1], step.want)
 		}
 	}
