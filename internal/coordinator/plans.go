@@ -122,6 +122,18 @@ func (s *Server) Rejections(namespace string) []status.Rejection {
 // Policy returns a policy's figures; zero when nothing is known.
 func (s *Server) Policy(namespace, policy string, now time.Time) figures.PolicyFigures {
 	f, _ := s.opts.Figures.Policy(namespace, policy, now)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[namespace]
+	if sp == nil {
+		return f
+	}
+	for i := range f.Gateways {
+		g := &f.Gateways[i]
+		if m := sp.members[figures.Pod{Namespace: namespace, Name: g.Pod, UID: g.UID}]; m != nil {
+			g.Contract = m.ack.Contract
+		}
+	}
 	return f
 }
 

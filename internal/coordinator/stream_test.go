@@ -105,6 +105,9 @@ func TestReportsBecomeFigures(t *testing.T) {
 		defer g.leave()
 		time.Sleep(3 * time.Second)
 		f := r.Policy("ns", "support", time.Now())
+		if len(f.Gateways) != 1 || f.Gateways[0].Contract != "1" {
+			t.Errorf("gateways %+v", f.Gateways)
+		}
 		if len(f.Providers) != 1 || f.Providers[0].TooManyRequests != 3 || f.Providers[0].Sends != 12 {
 			t.Errorf("providers %+v", f.Providers)
 		}

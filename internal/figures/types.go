@@ -45,6 +45,9 @@ type GatewayFigures struct {
 	LastPolicyCall time.Time
 	// Draining gateways are about to leave.
 	Draining bool
+	// Contract is the injection contract the gateway speaks, empty when unknown. Reports do not say it; who
+	// knows the gateway's stream fills it in.
+	Contract string
 }
 
 // LimitFigures are one limit's figures.

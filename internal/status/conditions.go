@@ -143,7 +143,7 @@ func ready(in Inputs, pods podView) finding {
 	n := pods.counts
 	outdated := ""
 	if len(pods.outdated) > 0 {
-		outdated = fmt.Sprintf("%s injected by an older release, such as %s: %s.",
+		outdated = fmt.Sprintf("%s injected by another release, such as %s: %s.",
 			plural(len(pods.outdated), "pod was", "pods were"), pods.outdated[0].Name, pods.outdated[0].restart())
 	}
 	unknown := ""

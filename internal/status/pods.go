@@ -47,7 +47,7 @@ func judgePods(in Inputs, now time.Time) podView {
 	slices.SortFunc(pods, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
 	variables := governedVariables(in)
 	firstInjected := oldestInjected(pods)
-	called := seenCalls(in.Figures.Gateways)
+	called, outdated := seenCalls(in.Figures.Gateways), otherContract(in.Figures.Gateways)
 	v := podView{}
 	v.counts.Matching = int32(len(pods))
 	for _, p := range pods {
@@ -56,7 +56,7 @@ func judgePods(in Inputs, now time.Time) podView {
 			continue
 		}
 		v.counts.Injected++
-		if p.Contract == sidecar.ContractVersion {
+		if p.Contract == sidecar.ContractVersion && !outdated[p.Name] {
 			v.counts.UpToDate++
 		} else {
 			v.outdated = append(v.outdated, p)
@@ -198,6 +198,17 @@ func seenCalls(gateways []figures.GatewayFigures) map[string]bool {
 	out := make(map[string]bool, len(gateways))
 	for _, g := range gateways {
 		if !g.LastPolicyCall.IsZero() {
+			out[g.Pod] = true
+		}
+	}
+	return out
+}
+
+// otherContract are the pods whose gateways say that they speak another contract than this release's.
+func otherContract(gateways []figures.GatewayFigures) map[string]bool {
+	out := map[string]bool{}
+	for _, g := range gateways {
+		if g.Contract != "" && g.Contract != sidecar.ContractVersion {
 			out[g.Pod] = true
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 func TestReasonsOfUngovernedPods(t *testing.T) {
@@ -75,6 +77,36 @@ func TestUnknownRoutingIsNeitherGovernedNorABypass(t *testing.T) {
 	after := build(exampleNow.Add(-time.Minute)).Status
 	if n := after.Gateways; n.Governed != 1 || n.Unknown != 0 || after.Conditions[2].Reason != "AllGoverned" {
 		t.Errorf("after a call: %+v, %+v", n, after.Conditions[2])
+	}
+}
+
+// E13: after an upgrade the pods that still run what an older release injected are counted out of upToDate,
+// by their annotation or by what their gateway says, and stay governed; nothing restarts them.
+func TestE13OlderContractsAreCountedOut(t *testing.T) {
+	for name, change := range map[string]func(in *Inputs){
+		"by the annotation":       func(in *Inputs) { in.Pods[1].Contract = "0" },
+		"without one":             func(in *Inputs) { in.Pods[1].Contract = "" },
+		"by the gateway's word":   func(in *Inputs) { in.Figures.Gateways[0].Contract = "0" },
+		"by both, it is one less": func(in *Inputs) { in.Pods[1].Contract, in.Figures.Gateways[0].Contract = "0", "0" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := exampleInputs()
+			for i := range in.Figures.Gateways {
+				in.Figures.Gateways[i].Contract = sidecar.ContractVersion
+			}
+			before := Build(in, examplePrevious(), exampleNow).Status
+			change(&in)
+			after := Build(in, before, exampleNow.Add(time.Minute))
+			if b, a := before.Gateways, after.Status.Gateways; b.UpToDate != 11 || a.UpToDate != 10 || a.Governed != b.Governed {
+				t.Errorf("up to date %d, then %d; governed %d, then %d", b.UpToDate, a.UpToDate, b.Governed, a.Governed)
+			}
+			if got := after.Status.Conditions[2].Message; !strings.Contains(got, "1 pod was injected by another release, such as ingest-0: kubectl rollout restart statefulset/ingest.") {
+				t.Errorf("Ready says %q", got)
+			}
+			if !Due(before, after, exampleNow.Add(time.Minute)) {
+				t.Error("not worth a write")
+			}
+		})
 	}
 }
 
