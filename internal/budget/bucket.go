@@ -70,7 +70,9 @@ type account struct {
 	// inUse counts what the lane holds of a Slots bucket.
 	inUse   tally
 	largest float64
-	use     usage
+	// recent is the largest cost of late.
+	recent peak
+	use    usage
 }
 
 // useTime is over how many seconds a lane's use counts as lately.
@@ -90,6 +92,29 @@ func (u *usage) rate(clock int64) float64 {
 
 func (u *usage) add(amount float64, clock int64) {
 	u.perSecond, u.at = max(0, u.rate(clock)+amount/useTime), clock
+}
+
+// peakTime is how long a lane's largest call is expected to come again: what comes more rarely may make accepted
+// calls of lanes that borrow late.
+const peakTime = int64(300e9)
+
+// peak is the largest of the amounts of late.
+type peak struct {
+	amount float64
+	at     int64
+}
+
+func (p *peak) now(clock int64) float64 {
+	if clock-p.at > peakTime {
+		return 0
+	}
+	return p.amount
+}
+
+func (p *peak) add(amount float64, clock int64) {
+	if amount >= p.now(clock) {
+		p.amount, p.at = amount, clock
+	}
 }
 
 // tally is a sum that is exactly zero when nothing is in it, whatever rounding left.

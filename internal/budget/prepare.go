@@ -17,7 +17,9 @@ func (s *Scheduler) prepare(c *Call) {
 		}
 		s.refill(b)
 		amount := finite(cost.Amount)
-		b.accounts[i].largest = max(b.accounts[i].largest, amount)
+		a := &b.accounts[i]
+		a.largest = max(a.largest, amount)
+		a.recent.add(min(amount, b.Capacity), s.clock)
 		c.add(b, amount)
 	}
 	for k := range c.holds {

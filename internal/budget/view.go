@@ -30,8 +30,9 @@ const (
 	// pruning: a lane with waiting calls may take everything until they are gone and its hold is full again, an
 	// idle one only fills its hold; no further calls come. An accepted call that is late even so is given up.
 	pruning
-	// accepting: as pruning, and from then on each lane takes what it has taken lately, so that only a lane that
-	// has long been idle leaves its rate to the others. Whether a call is accepted is decided so.
+	// accepting: as pruning, but from each lane one more call may come, as large as its largest of late, and from
+	// then on it takes what it has taken lately: only a lane that has long been idle leaves its rate to the others.
+	// Whether a call is accepted is decided so.
 	accepting
 )
 
@@ -47,6 +48,7 @@ func (b *bucket) claim(j int, as stance) claim {
 		c.slope = b.Rate
 	}
 	if as == accepting {
+		c.most = max(a.queued.sum+a.hold+a.recent.now(b.at), c.from)
 		c.tail = min(a.use.rate(b.at), b.Rate)
 		c.slope = max(c.slope, c.tail)
 	}
