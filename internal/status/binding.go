@@ -21,11 +21,16 @@ const (
 	byPeak
 	// byCap: a window longer than figures look back on is used up.
 	byCap
+	// byFull: nearly as much is offered as the limit allows, so calls wait for each other.
+	byFull
 	// byPart: one pod asks for more than the equal part its gateway has of the limit.
 	byPart
 	// byBurst: calls come in bursts above what the limit holds at once.
 	byBurst
 )
+
+// fullFrom of the amount on, calls wait for each other whenever they do not come evenly.
+const fullFrom = 0.95
 
 // partUsed of its gateway's part makes a pod's calls wait for that part rather than for bursts.
 const partUsed = 0.9
@@ -39,6 +44,8 @@ func (v limitView) bindsBy() binding {
 		return byPeak
 	case v.window > figures.Window:
 		return byCap
+	case v.rate() >= fullFrom*allowed:
+		return byFull
 	case v.gateways > 1 && len(v.seen.UsedBy) > 0 && v.used*v.seen.UsedBy[0].Fraction >= partUsed*v.part():
 		return byPart
 	}
@@ -82,6 +89,8 @@ func (v limitView) holding() string {
 			v.name, v.offeredText(), amount(v.seen.Offered.Peak(v.window)), perWindow(v.per), v.total())
 	case byCap:
 		return fmt.Sprintf("%s: the %s that this policy allows is used up.", v.name, v.total())
+	case byFull:
+		return fmt.Sprintf("%s: %s, nearly all of the %s this policy allows, so calls wait for each other.", v.name, v.offeredText(), v.total())
 	case byPart:
 		return fmt.Sprintf("%s: %s, this policy allows %s, a part of %s%s in each of %d gateways; %s uses up its part.",
 			v.name, v.offeredText(), v.total(), amount(v.part()), perWindow(v.per), v.gateways, v.seen.UsedBy[0].Pod)
@@ -108,7 +117,7 @@ func (v limitView) relief(provider string) string {
 		return fmt.Sprintf("Spread the load of %s over more pods, or raise %s%s.", v.seen.UsedBy[0].Pod, v.name, v.left())
 	case known && v.seen.ProviderLimit <= float64(v.declared.Amount):
 		return fmt.Sprintf("%s is all that %s allows (%s): ask it for more, or %s.", v.name, provider, amount(v.seen.ProviderLimit), v.cut())
-	case how == byCap:
+	case how == byCap || how == byFull:
 		return fmt.Sprintf("Raise %s above %s%s, or %s.", v.name, v.total(), v.left(), v.cut())
 	}
 	return fmt.Sprintf("Raise %s to %s or more%s, or %s.", v.name, v.needed(how), v.left(), v.cut())

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/wire"
@@ -74,6 +77,12 @@ func TestALimitThatBindsIsExplained(t *testing.T) {
 			[]string{"a", "b"},
 			"anthropic/input-tokens: 72k/min offered on average and 354k/min at its busiest, this policy allows 240k/min.",
 			"Raise anthropic/input-tokens to 360k or more, or cut load.",
+		},
+		"as much as it allows": {
+			nil, 120, steady(1985),
+			[]string{"a", "b"},
+			"anthropic/input-tokens: 238k/min offered, nearly all of the 240k/min this policy allows, so calls wait for each other.",
+			"Raise anthropic/input-tokens above 240k/min, or cut load.",
 		},
 		"bursts of two seconds a minute": {
 			func(l *plan.Limit) { l.Burst = 40_000 }, 240, func(_ string, s int) float64 { return map[bool]float64{true: 40_000}[s%60 < 2] },
@@ -171,5 +180,61 @@ func TestThrottledNeedsANoticeableWaitOrARefusal(t *testing.T) {
 				t.Errorf("told %q, want %q", note, tc.says)
 			}
 		})
+	}
+}
+
+// Whatever was seen: an amount is advised only where it exceeds the present one, and what is said to be offered
+// exceeds what is allowed wherever the two are merely set against each other.
+func TestAdviceFollowsFromWhatIsOffered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		over := time.Duration(rapid.Int64Range(1, 300).Draw(t, "seconds")) * time.Second
+		l := limitView{
+			name: "p/l", per: "Minute", window: time.Minute, gateways: rapid.IntRange(0, 20).Draw(t, "gateways"),
+			declared: plan.Limit{
+				Budget: plan.InputTokens, WindowSeconds: 60,
+				Amount: rapid.Int64Range(1, 1e9).Draw(t, "amount"), Burst: rapid.Int64Range(1, 1e9).Draw(t, "burst"),
+			},
+			seen: figures.LimitFigures{
+				Offered: figures.NewFlow(rapid.Float64Range(0, 1e10).Draw(t, "offered"), over),
+				UsedBy:  []figures.PodShare{{Pod: "pod-0", Fraction: rapid.Float64Range(0, 1).Draw(t, "fraction")}},
+			},
+		}
+		l.offered = l.seen.Offered.Per(l.window)
+		l.used = min(l.offered, float64(l.declared.Amount))
+		allowed, how := float64(l.declared.Amount), l.bindsBy()
+		if how == byAmount && l.rate() <= allowed {
+			t.Fatalf("%s", l.holding())
+		}
+		if how != byAmount && strings.Contains(l.relief("p"), " or more") && how != byPeak {
+			t.Fatalf("%s %s", l.holding(), l.relief("p"))
+		}
+		if how == byAmount || how == byPeak {
+			if needed := value(v1alpha1.Amount(l.needed(how))); needed <= allowed*0.999 {
+				t.Fatalf("raise %v to %v", allowed, needed)
+			}
+		}
+	})
+}
+
+// A wait about the threshold flips nothing, and tells nothing again.
+func TestAWaitAboutTheThresholdDoesNotFlip(t *testing.T) {
+	_, events := simulate(time.Hour, func(at time.Duration) Inputs {
+		in := exampleInputs()
+		quiet(&in)
+		in.Figures.Limits[0].Binding = true
+		in.Figures.Lanes[1].WaitMedian = 120 * time.Millisecond
+		if at/time.Minute%2 == 1 {
+			in.Figures.Lanes[1].WaitMedian = 80 * time.Millisecond
+		}
+		return in
+	})
+	told := 0
+	for _, e := range events {
+		if e.Reason == "PolicyLimit" {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
 	}
 }

@@ -99,11 +99,16 @@ func (v providerView) wouldThrottle() bool {
 }
 
 // heldBack: calls of the provider were refused by us, or waited noticeably. A call that is refused since no
-// limit ever holds it is not held back; it has an Event of its own.
-func (v providerView) heldBack() bool {
+// limit ever holds it is not held back; it has an Event of its own. Where calls were held back before, half
+// the wait is enough, so that a wait about the threshold does not flip the verdict.
+func (v providerView) heldBack(before bool) bool {
+	median := noticeableMedian
+	if before {
+		median /= 2
+	}
 	for _, l := range v.lanes {
 		refused := l.seen.Refused - l.seen.RefusedBy[refusedAsTooLarge]
-		if refused > 0 || l.seen.WaitMedian >= noticeableMedian || l.seen.QueuedOldest >= noticeableWait {
+		if refused > 0 || l.seen.WaitMedian >= median || l.seen.QueuedOldest >= noticeableWait {
 			return true
 		}
 	}
@@ -117,7 +122,7 @@ func bindingLimit(views []providerView, previous string) (*limitView, *providerV
 	var provider *providerView
 	for i := range views {
 		v := &views[i]
-		if v.route.Observe || !v.heldBack() {
+		if v.route.Observe || !v.heldBack(strings.HasPrefix(previous, v.name+"/")) {
 			continue
 		}
 		for j := range v.limits {
