@@ -37,6 +37,10 @@ type Gate struct {
 	shares      map[string]Share
 }
 
+// margin is the part of its patience that a call must have to spare when it is accepted. Under overload the queue is
+// always as long as it may be: without one, every estimate that proves too small would make an accepted call late.
+const margin = 0.05
+
 // Options say what a gate guards.
 type Options struct {
 	Facts facts.Facts
@@ -85,9 +89,10 @@ func (g *Gate) applyLocked(now time.Time) {
 
 // configLocked is the scheduler's configuration; mu is held.
 func (g *Gate) configLocked() budget.Config {
-	var cfg budget.Config
+	cfg := budget.Config{Margin: margin}
 	for _, l := range g.route.Limits {
-		cfg.Buckets = append(cfg.Buckets, bucket(l, g.shareLocked(l)))
+		share, _ := g.shareLocked(l)
+		cfg.Buckets = append(cfg.Buckets, bucket(l, share))
 	}
 	for _, l := range g.route.Lanes {
 		cfg.Lanes = append(cfg.Lanes, budget.Lane{
@@ -98,15 +103,17 @@ func (g *Gate) configLocked() budget.Config {
 	return cfg
 }
 
-func (g *Gate) shareLocked(l plan.Limit) *Share {
+// shareLocked is the gateway's share of a limit, nil for a lone one; safe says that it is the safe share.
+// mu is held.
+func (g *Gate) shareLocked(l plan.Limit) (share *Share, safe bool) {
 	if !g.shared {
-		return nil
+		return nil, false
 	}
 	if s, ok := g.shares[l.Name]; ok {
-		return &s
+		return &s, false
 	}
 	s := safeShare(l, g.maxGateways)
-	return &s
+	return &s, true
 }
 
 // bindLocked finds the limits' buckets, keeping the counts of those that stay; mu is held.
@@ -123,6 +130,7 @@ func (g *Gate) bindLocked() {
 			kept = &limit{}
 		}
 		kept.Limit, kept.id = l, id
+		kept.share, kept.safe = g.shareLocked(l)
 		g.limits = append(g.limits, kept)
 	}
 }

@@ -6,7 +6,6 @@ package admission
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +18,9 @@ type limit struct {
 	plan.Limit
 
 	id budget.BucketID
+	// share is what this gateway has of it, nil for a lone one; safe says that it is the safe share.
+	share *Share
+	safe  bool
 }
 
 // matches says whether the limit counts calls to model.
@@ -81,51 +83,15 @@ func rate(l plan.Limit) float64 {
 // bucket is the limit's bucket; share is nil for a lone gateway, which has the whole limit.
 func bucket(l plan.Limit, share *Share) budget.Bucket {
 	b := budget.Bucket{
-		Name: "limit/" + l.Name, Rate: rate(l), Capacity: float64(l.Burst),
+		Name: "limit/" + l.Name, Rate: rate(l), Capacity: float64(l.Burst), Limit: float64(l.Burst),
 		Window: time.Duration(l.WindowSeconds) * time.Second, StartEmpty: share != nil,
 	}
 	if l.Budget == plan.InFlight {
 		b.Kind, b.Rate, b.Capacity, b.StartEmpty = budget.Slots, 0, float64(l.Amount), false
+		b.Limit = b.Capacity
 	}
 	if share != nil {
 		b.Rate, b.Capacity = min(b.Rate, share.RatePerSecond), min(b.Capacity, share.Capacity)
 	}
 	return b
-}
-
-// Described is an amount with its window as people say it: 400k/min.
-func Described(amount float64, window time.Duration) string {
-	text := Rounded(amount)
-	switch window {
-	case 0:
-		return text
-	case time.Second:
-		return text + "/s"
-	case time.Minute:
-		return text + "/min"
-	case time.Hour:
-		return text + "/h"
-	case 24 * time.Hour:
-		return text + "/day"
-	}
-	return text + "/" + window.String()
-}
-
-// Rounded writes a count as people say it: 999, 38k, 427k, 1.9M.
-func Rounded(v float64) string {
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
-		if v < unit.size {
-			continue
-		}
-		scaled := v / unit.size
-		digits := 0
-		if scaled < 10 && math.Round(scaled*10) != math.Round(scaled)*10 {
-			digits = 1
-		}
-		return strconv.FormatFloat(scaled, 'f', digits, 64) + unit.name
-	}
-	return strconv.FormatFloat(math.Ceil(v), 'f', 0, 64)
 }

@@ -28,6 +28,12 @@ const (
 	maxGroups = 64
 	// shortestReset is the least a reset must be for a rate to be computed from it.
 	shortestReset = 500 * time.Millisecond
+	// longestWindow is the longest a budget takes to refill, a month: what claims more is junk, and a rate
+	// learned from it would shut the account for good.
+	longestWindow = 31 * 24 * time.Hour
+	// longestHold bounds what one refusal holds back of other calls: after it the provider is asked again.
+	// Waits of weeks are seen, and accounts are raised before they are over.
+	longestHold = time.Hour
 	// holdRate is how fast calls follow the first after a wait that fits no bucket.
 	holdRate = 20
 )
@@ -131,8 +137,11 @@ func (g *Gate) learnLocked(grp *group, m *mirror, b *dialect.BudgetReading, now 
 	if b.Limit <= 0 {
 		return
 	}
-	r, window := 0.0, b.Window
+	var r float64
+	window := b.Window
 	switch {
+	case window > longestWindow || window <= 0 && b.Reset > longestWindow:
+		return
 	case window > 0:
 		r = b.Limit / window.Seconds()
 	case g.facts.ResetMeans == facts.ResetFull && b.HasReset && b.Reset >= shortestReset && b.Remaining >= 0 && b.Remaining < b.Limit:
@@ -159,7 +168,7 @@ func within(a, b, tolerance float64) bool {
 
 func (g *Gate) ensureLocked(grp *group, m *mirror, now time.Time) {
 	m.id = g.sched.Ensure(budget.Bucket{
-		Name: grp.name + m.budget, Rate: m.rate, Capacity: m.limit * (1 - guard), Window: m.window,
+		Name: grp.name + m.budget, Rate: m.rate, Capacity: m.limit * (1 - guard), Limit: m.limit, Window: m.window,
 	}, now)
 	m.known = true
 }
@@ -169,6 +178,7 @@ func (g *Gate) ensureLocked(grp *group, m *mirror, now time.Time) {
 func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Duration, ok bool, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	wait = min(wait, longestHold)
 	grp := g.groupLocked(t.Account)
 	lowered := false
 	for _, m := range grp.mirrors {
@@ -272,47 +282,4 @@ func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok boo
 		floor, ok = max(floor, min(wait, b.Reset)), true
 	}
 	return floor, ok
-}
-
-// describeLocked translates a verdict; mu is held.
-func (g *Gate) describeLocked(t *Ticket, v budget.Verdict) Verdict {
-	out := Verdict{State: v.State, Reason: v.Reason, Wait: v.Wait}
-	if v.State != budget.Refused {
-		return out
-	}
-	for i := range t.call.Costs {
-		if t.call.Costs[i].Bucket != v.Bucket {
-			continue
-		}
-		out.Need = t.call.Costs[i].Amount
-		p := &t.parts[i]
-		if l := t.declared(p); l != nil {
-			out.Limit = l.Name
-			out.Amount = Described(float64(l.Amount), time.Duration(l.WindowSeconds)*time.Second)
-			continue
-		}
-		out.Limit, out.AtProvider = spokenBudget[p.budget], true
-		if p.mirror.limit > 1 {
-			out.Amount = Described(p.mirror.limit, p.mirror.window)
-		}
-	}
-	return out
-}
-
-// declared is the policy's limit that a refusal is attributed to, nil if it is the provider's own. Where
-// both allow about the same, the mirror refuses a moment earlier, and yet it is the policy that is used up.
-func (t *Ticket) declared(p *part) *limit {
-	if p.limit != nil {
-		return p.limit
-	}
-	for i := range t.parts {
-		if l := t.parts[i].limit; l != nil && l.Budget == p.budget && within(rate(l.Limit), p.mirror.rate, guard) {
-			return l
-		}
-	}
-	return nil
-}
-
-var spokenBudget = map[string]string{
-	plan.Requests: "requests", plan.Tokens: "tokens", plan.InputTokens: "input-tokens", plan.OutputTokens: "output-tokens",
 }
