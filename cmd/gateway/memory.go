@@ -17,8 +17,9 @@ const (
 	leastBodyMemory = 48 * mib
 	// defaultBodyMemory is for a gateway without a memory limit.
 	defaultBodyMemory = 256 * mib
-	// runtimePercent of the container's limit is where the garbage collector begins to work harder.
-	runtimePercent = 90
+	// runtimePercent of the container's limit is where the garbage collector begins to work harder. A burst of
+	// the largest bodies outruns it by some tens of MiB, and the sockets count to the limit too.
+	runtimePercent = 75
 )
 
 // bodyMemory is the budget for request bodies: what was asked for, else half of the container's limit.

@@ -31,6 +31,9 @@ var (
 	ErrHost     = errors.New("the key's .hosts entry does not list this host")
 )
 
+// errContent says that a file will not do as it is.
+var errContent = errors.New("unusable content")
+
 var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 // entry is one key and where it may go.
@@ -84,18 +87,32 @@ func (s *Store) Reload() (bool, error) {
 	if stamp == s.current.Load().stamp {
 		return false, nil
 	}
-	entries := make(map[string]entry, len(names))
+	entries, again, err := s.readAll(names)
+	if again {
+		stamp = "" // looked at again, whether it changes or not
+	}
+	s.current.Store(&content{entries: entries, stamp: stamp})
+	return true, err
+}
+
+// readAll reads the keys. One that is unusable keeps its last good value, and does not keep others from
+// being renewed; again says that a later look may find it readable as it is.
+func (s *Store) readAll(names []string) (entries map[string]entry, again bool, err error) {
+	last := s.current.Load().entries
+	entries = make(map[string]entry, len(names))
+	var errs []error
 	for _, name := range names {
 		e, err := s.read(name)
 		if err != nil {
-			return false, err
+			again = again || !errors.Is(err, errContent)
+			errs = append(errs, err)
+			e = last[name]
 		}
 		if e.key != "" {
 			entries[name] = e
 		}
 	}
-	s.current.Store(&content{entries: entries, stamp: stamp})
-	return true, nil
+	return entries, again, errors.Join(errs...)
 }
 
 // list names the keys and stamps the directory's state.
@@ -137,7 +154,7 @@ func (s *Store) read(name string) (entry, error) {
 	}
 	text := strings.TrimSpace(string(key))
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return entry{}, fmt.Errorf("credential %q holds control characters", name)
+		return entry{}, fmt.Errorf("credential %q: %w: control characters", name, errContent)
 	}
 	return entry{key: text, hosts: parseHosts(string(hosts))}, nil
 }
@@ -151,7 +168,7 @@ func readBounded(path string) ([]byte, error) {
 	var b bytes.Buffer
 	n, err := io.Copy(&b, io.LimitReader(f, maxKeyBytes+1))
 	if err == nil && n > maxKeyBytes {
-		err = errors.New("file is too large")
+		err = fmt.Errorf("%w: more than %d bytes", errContent, maxKeyBytes)
 	}
 	return b.Bytes(), err
 }

@@ -92,4 +92,27 @@ func TestReloadFollowsTheDirectoryAndKeepsTheLastGoodKeys(t *testing.T) {
 	if got, _ := s.Key("k", u); got != "another" {
 		t.Errorf("a bad edit replaced the last good key by %q", got)
 	}
+	if _, err := s.Reload(); err != nil {
+		t.Errorf("the same fault is told again: %v", err)
+	}
+	// One bad key does not keep another from being rotated, nor a third from being withdrawn.
+	write(t, dir, "other", "new")
+	write(t, dir, "other.hosts", "h.example")
+	_, _ = s.Reload()
+	if got, _ := s.Key("other", u); got != "new" {
+		t.Errorf("beside a bad key another is %q", got)
+	}
+	for _, name := range []string{"k", "other"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Reload(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"k", "other"} {
+		if _, err := s.Key(name, u); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s was withdrawn and is still given: %v", name, err)
+		}
+	}
 }

@@ -24,7 +24,7 @@ type Dialect interface {
 	ReadRequest(op Operation, contentType string, body []byte) Request
 	// InjectUsage makes a streamed request report its usage; ok is false where nothing need be changed.
 	// The meter then strips what the client did not ask for.
-	InjectUsage(op Operation, body []byte) (rewritten []byte, ok bool)
+	InjectUsage(op Operation, body []byte) (s Splice, ok bool)
 	// ReadHeaders reads guidance and budgets from a response of any status.
 	ReadHeaders(status int, h http.Header, received time.Time) Reading
 	// ReadFailure classifies a response that is not a success, and adds what its body says to r.
@@ -65,6 +65,20 @@ type Request struct {
 	// WantsUsage: the client itself asked a stream to report usage.
 	WantsUsage bool
 	// IdempotencyKeySent is left to the proxy, which reads it from the headers.
+}
+
+// Splice puts Text in place of the bytes From to To of a body. It is no second copy of a body, which may be
+// large.
+type Splice struct {
+	From, To int
+	Text     string
+}
+
+// Apply returns the changed body.
+func (s Splice) Apply(body []byte) []byte {
+	out := make([]byte, 0, len(body)-(s.To-s.From)+len(s.Text))
+	out = append(append(out, body[:s.From]...), s.Text...)
+	return append(out, body[s.To:]...)
 }
 
 // Source says where a wait came from.

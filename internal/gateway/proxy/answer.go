@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -62,7 +61,7 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 	}
 	switch encoding(h) {
 	case "":
-		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.rewritten != nil})
+		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.splice != nil})
 	case "gzip":
 		plain := http.Header{"Content-Type": h["Content-Type"]}
 		return &gzipMeter{Meter: c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream})}
@@ -86,7 +85,7 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 	r.mustEnd = eventStream(resp.Header) && c.op.Metered
 	r.lenient = c.cfg.facts.Name == generic
 	upstream.CopyResponse(c.w.Header(), resp.Header)
-	if c.rewritten != nil {
+	if c.splice != nil {
 		// The injected event is taken out again.
 		c.w.Header().Del("Content-Length")
 	}
@@ -166,13 +165,12 @@ func (c *call) failedInside(resp *http.Response, failure dialect.Failure, readin
 
 // refused handles a response that is no success; a redirect is passed on like any other.
 func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.Time) *again {
-	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxFailureBody))
+	raw := readFailure(resp)
 	plain := raw
 	if encoding(resp.Header) == "gzip" {
 		plain = gunzip(raw)
 	}
 	failure := c.cfg.dialect.ReadFailure(resp.StatusCode, resp.Header, plain, reading)
-	resp.Body = &prefixed{Reader: io.MultiReader(bytes.NewReader(raw), resp.Body), Closer: resp.Body}
 	kind := admission.Rejected
 	if failure.Class == dialect.ClassTransient {
 		// It may have been processed, and billed.
@@ -180,9 +178,9 @@ func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.T
 		c.cfg.tally.EstimatedSettlements.Add(1)
 	}
 	c.settle(admission.Settlement{Kind: kind})
-	if failure.RejectsUsage && c.rewritten != nil {
+	if failure.RejectsUsage && c.splice != nil {
 		c.g.rejectsUsage.add(c.cfg.base.Host)
-		c.rewritten = nil
+		c.splice = nil
 		again, end := c.repeatAtOnce(now)
 		if again != nil {
 			return again
@@ -210,6 +208,7 @@ type prefixed struct {
 
 // passOn gives the provider's own answer to the client, untouched, and says so where we are done with it.
 func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *again {
+	c.discard()
 	upstream.CopyResponse(c.w.Header(), resp.Header)
 	if last.ours {
 		h := c.w.Header()

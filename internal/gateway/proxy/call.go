@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,9 @@ const (
 	outcomeUpstream  = "unreachable"      // the provider could not be reached, or broke off before it answered
 )
 
+// statusClientLeft is what logs of many servers call a request whose client left.
+const statusClientLeft = 499
+
 // maxModelName bounds the model names that are kept, counted and logged.
 const maxModelName = 128
 
@@ -45,11 +49,11 @@ type call struct {
 	op                dialect.Operation
 	req               dialect.Request
 	body              *spool.Body
-	// rewritten is the body with usage asked for; nil sends the body as it came.
-	rewritten []byte
-	ticket    *admission.Ticket
-	lane      *tally.Lane
-	account   admission.Account
+	// splice asks for usage; nil sends the body as it came.
+	splice  *dialect.Splice
+	ticket  *admission.Ticket
+	lane    *tally.Lane
+	account admission.Account
 
 	// sends counts what left; entered says that the ticket is in the gate's hands.
 	sends   int
@@ -73,6 +77,10 @@ func (c *call) now() time.Time { return time.Now() }
 func (c *call) serve() {
 	if c.cfg.baseErr != nil {
 		c.unusable("the route's base URL cannot be used: "+c.cfg.baseErr.Error(), reasonUpstream)
+		return
+	}
+	if c.callsItself() {
+		c.unusable("the route's base URL is the gateway's own address", reasonUpstream)
 		return
 	}
 	if !c.read() {
@@ -103,6 +111,7 @@ func (c *call) end() {
 		c.body.Release()
 	}
 	c.g.inFlight.Add(-1)
+	c.leftUnanswered()
 	if c.lane != nil {
 		if !c.op.Free {
 			c.cfg.tally.Finished(c.sends)
@@ -113,6 +122,15 @@ func (c *call) end() {
 		c.lane.End(c.outcome, c.reason)
 	}
 	c.log()
+}
+
+// leftUnanswered answers a call whose client left before it had any answer. Without a status the server
+// would say 200, and a client that has only closed its sending side would take that for a success.
+func (c *call) leftUnanswered() {
+	if c.outcome == outcomeCancelled && c.status == 0 && !c.begun {
+		c.status = statusClientLeft
+		c.w.WriteHeader(statusClientLeft)
+	}
 }
 
 // lastResort is how a reservation ends that nothing else has ended.
@@ -127,13 +145,17 @@ func (c *call) lastResort() admission.Kind {
 func (c *call) read() bool {
 	d := c.cfg.dialect
 	c.op = d.Operation(c.r.Method, c.rest)
-	body, err := spool.Read(c.r.Context(), c.g.opts.Memory, c.r.Body, c.r.ContentLength)
+	in := newIncoming(c.w, c.r, c.now)
+	body, err := spool.Read(c.r.Context(), c.g.opts.Memory, in, c.r.ContentLength)
 	if err != nil {
 		c.unreadable(err)
 		return false
 	}
-	c.body = body
-	if !body.Replayable() {
+	// A call has arrived when its body has: a slow upload is not the gateway's waiting.
+	c.arrived, c.body = c.now(), body
+	if body.Replayable() {
+		in.whole()
+	} else {
 		c.cfg.tally.NotReplayable.Add(1)
 	}
 	if c.op.Metered {
@@ -160,8 +182,16 @@ func (c *call) unreadable(err error) {
 		return
 	}
 	c.outcome = outcomeCancelled
-	// Whoever is still there sent a broken body.
-	c.w.WriteHeader(http.StatusBadRequest)
+	// Whoever is still there sent a broken body, or too little of it for too long.
+	p := problem{http.StatusBadRequest, "headgate_bad_body", "headgate: the request's body is broken."}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		p = problem{http.StatusRequestTimeout, "headgate_body_timeout", "headgate: nothing more of the request's body came."}
+	case c.r.Context().Err() != nil:
+		return
+	}
+	c.status = p.status
+	writeProblem(c.w, &p)
 }
 
 // unusable answers a call that cannot be sent for a reason that lies in the route or its provider.

@@ -5,7 +5,6 @@ package proxy
 
 import (
 	"bytes"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -138,5 +137,3 @@ func (c *call) log() {
 func (c *call) id() string {
 	return strconv.FormatUint(c.g.nextID(), 36)
 }
-
-func spoolBytes(b []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(b)) }

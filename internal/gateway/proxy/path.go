@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/urlpath"
 )
 
 // problem is an answer of the gateway itself that belongs to no provider.
@@ -54,7 +56,7 @@ func climbs(escaped string) bool {
 
 // target joins base and the escaped path of a call.
 func target(base *url.URL, escaped, query string) (*url.URL, error) {
-	full := strings.TrimSuffix(base.EscapedPath(), "/") + escaped
+	full := urlpath.Join(base.EscapedPath(), escaped)
 	u := &url.URL{Scheme: base.Scheme, Host: base.Host, Path: full, RawQuery: query}
 	if strings.Contains(full, "%") {
 		path, err := url.PathUnescape(full)

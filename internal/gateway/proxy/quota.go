@@ -15,6 +15,8 @@ import (
 const (
 	// probeEvery is how often one call tries whether an exhausted quota is back.
 	probeEvery = time.Minute
+	// probeAtLast is when one call tries although the documented reset is later: credit may be bought before.
+	probeAtLast = time.Hour
 	// maxMarks bounds the accounts and models that are marked at once.
 	maxMarks = 128
 	// maxMarkedBody is what is kept of the provider's answer, to give it again.
@@ -39,7 +41,8 @@ type quotas struct {
 	marks map[admission.Account]*mark
 }
 
-// set marks an account. A documented reset holds every call until then; else one probes each minute.
+// set marks an account. A documented reset holds calls until then, but for one each hour; else one probes
+// each minute.
 func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +55,7 @@ func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, now time
 	m.nextProbe = now.Add(probeEvery)
 	if reset > 0 {
 		m.until = now.Add(reset)
-		m.nextProbe = m.until
+		m.nextProbe = now.Add(min(reset, probeAtLast))
 	}
 	q.marks[a] = m
 	q.marked.Store(int32(len(q.marks)))
@@ -81,6 +84,9 @@ func (q *quotas) check(a admission.Account, now time.Time) (*mark, time.Duration
 	if !now.Before(m.nextProbe) {
 		m.nextProbe = now.Add(probeEvery)
 		return nil, 0
+	}
+	if m.until.After(m.nextProbe) {
+		return m, m.until.Sub(now)
 	}
 	return m, m.nextProbe.Sub(now)
 }

@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/reply"
 )
 
 // Headers of our own on answers.
@@ -43,10 +43,21 @@ func wholeSeconds(d time.Duration) int64 {
 	return max(1, int64(math.Ceil(d.Seconds())))
 }
 
+// problemBody is the error member of an answer without a provider's shape.
+type problemBody struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
 // writeProblem answers without a provider's shape.
 func writeProblem(w http.ResponseWriter, p *problem) {
-	body, _ := json.Marshal(map[string]any{"error": map[string]string{"type": p.code, "message": p.message}})
+	var doc struct {
+		Error problemBody `json:"error"`
+	}
+	doc.Error = problemBody{Type: p.code, Message: p.message}
+	body := reply.JSON(doc)
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(headerShouldRetry, "false")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.status)
 	_, _ = w.Write(body)
@@ -60,6 +71,7 @@ func (c *call) refuse(r dialect.Refusal) {
 		r.Status = http.StatusServiceUnavailable
 	}
 	_, header, body := c.cfg.dialect.Refusal(r)
+	c.discard()
 	dst := c.w.Header()
 	for name, values := range header {
 		dst[http.CanonicalHeaderKey(name)] = values

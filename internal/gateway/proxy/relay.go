@@ -243,7 +243,10 @@ func (r *relay) flushLocked() {
 
 // finish takes the write limit away again: the connection goes on to its next call.
 func (r *relay) finish() {
-	if !r.stallAt.IsZero() {
-		_ = r.rc.SetWriteDeadline(time.Time{})
+	if r.stallAt.IsZero() {
+		return
 	}
+	// What the server still holds must go while the limit is in force.
+	r.flushLocked()
+	_ = r.rc.SetWriteDeadline(time.Time{})
 }

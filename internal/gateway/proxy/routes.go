@@ -52,7 +52,9 @@ type config struct {
 	facts      facts.Facts
 	base       *url.URL
 	// baseErr says why the route cannot be called.
-	baseErr  error
+	baseErr error
+	// ownPort is the base URL's port if its host is this one, else "".
+	ownPort  string
 	lanes    []*tally.Lane
 	settings decide.Settings
 	// patience is the deadline of a call that states none.
@@ -166,7 +168,9 @@ func (g *Gateway) configLocked(byKey map[string]*config, policy *plan.Policy, r 
 		return nil
 	}
 	cfg.dialect, cfg.facts = d, d.Facts()
-	cfg.base, cfg.baseErr = parseBase(r.BaseURL)
+	if cfg.base, cfg.baseErr = parseBase(r.BaseURL); cfg.baseErr == nil {
+		cfg.ownPort = loopbackPort(cfg.base)
+	}
 	cfg.who, cfg.display = g.plan.Namespace+"/"+cfg.policy, display(cfg.facts, r.Name)
 	cfg.route = g.routeLocked(key, cfg, maxGateways, now)
 	for _, l := range r.Lanes {

@@ -93,16 +93,24 @@ func TestPathsAreThoseTheProviderKnows(t *testing.T) {
 		got = append(got, r.URL.RequestURI())
 		answerOK(w)
 	})
-	route := openaiRoute()
-	route.BaseURL = "http://provider/base"
-	simulate(t, s, onePolicy(route), func(w *world) {
-		for _, path := range []string{"/openai/v1/chat/completions", "/openai/chat/completions", "/openai//chat/completions?x=1", "/openai/v1/files/a%2Fb"} {
-			w.post(path, `{}`)
+	paths := []string{"/openai/v1/chat/completions", "/openai/chat/completions", "/openai//chat/completions?x=1", "/openai/v1/files/a%2Fb"}
+	for base, want := range map[string]string{
+		"http://provider/base":     "/base/v1/chat/completions /base/v1/chat/completions /base/v1/chat/completions?x=1 /base/v1/files/a%2Fb",
+		"http://provider/base/v1":  "/base/v1/chat/completions /base/v1/chat/completions /base/v1/chat/completions?x=1 /base/v1/files/a%2Fb",
+		"http://provider/base/v1/": "/base/v1/chat/completions /base/v1/chat/completions /base/v1/chat/completions?x=1 /base/v1/files/a%2Fb",
+		"http://provider/a%2Fb/":   "/a%2Fb/v1/chat/completions /a%2Fb/v1/chat/completions /a%2Fb/v1/chat/completions?x=1 /a%2Fb/v1/files/a%2Fb",
+	} {
+		got = nil
+		route := openaiRoute()
+		route.BaseURL = base
+		simulate(t, s, onePolicy(route), func(w *world) {
+			for _, path := range paths {
+				w.post(path, `{}`)
+			}
+		})
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: paths %v", base, got)
 		}
-	})
-	want := []string{"/base/v1/chat/completions", "/base/v1/chat/completions", "/base/v1/chat/completions?x=1", "/base/v1/files/a%2Fb"}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("paths %v", got)
 	}
 }
 

@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -25,7 +26,7 @@ func (c *call) send() *again {
 	}
 	sent := c.now()
 	c.countSend(sent)
-	resp, err := c.g.transport.Load().RoundTrip(out)
+	resp, err := c.roundTrip(out)
 	if err != nil {
 		return c.broken(err)
 	}
@@ -43,6 +44,19 @@ func (c *call) send() *again {
 	return c.refused(resp, &reading, received)
 }
 
+// errNoFinal says that a provider changed the protocol unasked, or answered with a status below 200.
+var errNoFinal = errors.New("its answer has no final status")
+
+// roundTrip sends a request and returns its response, which has a final status.
+func (c *call) roundTrip(out *http.Request) (*http.Response, error) {
+	resp, err := c.g.transport.Load().RoundTrip(out)
+	if err != nil || resp.StatusCode >= http.StatusOK {
+		return resp, err
+	}
+	_ = resp.Body.Close()
+	return nil, errNoFinal
+}
+
 // outgoing is the request of one send.
 func (c *call) outgoing() (*http.Request, error) {
 	out, err := c.prepare(c.r.Context())
@@ -51,9 +65,11 @@ func (c *call) outgoing() (*http.Request, error) {
 	}
 	c.askForUsage()
 	switch {
-	case c.rewritten != nil:
-		out.Body, out.ContentLength = spoolBytes(c.rewritten), int64(len(c.rewritten))
-		out.GetBody = func() (io.ReadCloser, error) { return spoolBytes(c.rewritten), nil }
+	case c.splice != nil:
+		s := *c.splice
+		out.Body = c.body.Spliced(s.From, s.To, s.Text)
+		out.ContentLength = int64(len(c.body.Bytes) - (s.To - s.From) + len(s.Text))
+		out.GetBody = func() (io.ReadCloser, error) { return c.body.Spliced(s.From, s.To, s.Text), nil }
 	case len(c.body.Bytes) == 0 && c.body.Replayable():
 		out.Body, out.ContentLength, out.GetBody = http.NoBody, 0, nil
 	case c.body.Replayable():
@@ -69,14 +85,14 @@ func (c *call) outgoing() (*http.Request, error) {
 // askForUsage rewrites a streamed request so that it reports what it used, unless the host refused that
 // before.
 func (c *call) askForUsage() {
-	if !c.op.Metered || !c.req.Stream || c.req.WantsUsage || !c.body.Replayable() || c.rewritten != nil {
+	if !c.op.Metered || !c.req.Stream || c.req.WantsUsage || !c.body.Replayable() || c.splice != nil {
 		return
 	}
 	if c.g.rejectsUsage.has(c.cfg.base.Host) {
 		return
 	}
-	if rewritten, ok := c.cfg.dialect.InjectUsage(c.op, c.body.Bytes); ok {
-		c.rewritten = rewritten
+	if s, ok := c.cfg.dialect.InjectUsage(c.op, c.body.Bytes); ok {
+		c.splice = &s
 	}
 }
 
@@ -171,7 +187,7 @@ func (c *call) sendFree() {
 		return
 	}
 	c.sends = 1
-	resp, err := c.g.transport.Load().RoundTrip(out)
+	resp, err := c.roundTrip(out)
 	if err != nil {
 		if c.r.Context().Err() != nil {
 			c.outcome = outcomeCancelled

@@ -47,16 +47,7 @@ type Server struct {
 // Listen opens all listeners. Where the data address is the IPv4 loopback address, the IPv6 one is opened
 // too if there is one: apps say localhost and mean either.
 func Listen(ctx context.Context, opts Options) (*Server, error) {
-	s := &Server{opts: opts, failed: make(chan error, 4)}
-	errorLog := slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug)
-	s.data = &http.Server{
-		Handler: opts.Data, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: errorLog,
-	}
-	s.admin = &http.Server{
-		Handler: opts.Admin, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
-		IdleTimeout: idleTimeout, ErrorLog: errorLog,
-	}
+	s := newServer(opts)
 	if err := s.open(ctx, s.data, opts.DataAddress); err != nil {
 		return nil, err
 	}
@@ -71,6 +62,21 @@ func Listen(ctx context.Context, opts Options) (*Server, error) {
 		}
 	}
 	return s, nil
+}
+
+// newServer is a server that does not listen yet.
+func newServer(opts Options) *Server {
+	s := &Server{opts: opts, failed: make(chan error, 4)}
+	errorLog := slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug)
+	s.data = &http.Server{
+		Handler: opts.Data, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: errorLog,
+	}
+	s.admin = &http.Server{
+		Handler: opts.Admin, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
+		IdleTimeout: idleTimeout, ErrorLog: errorLog,
+	}
+	return s
 }
 
 func (s *Server) open(ctx context.Context, srv *http.Server, address string) error {

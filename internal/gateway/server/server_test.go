@@ -5,11 +5,13 @@ package server
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -70,6 +72,49 @@ func TestD15BothLoopbackAddressesServeCalls(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestB10SlowHeadersAreCut: whoever sends a byte now and then does not hold a connection.
+func TestB10SlowHeadersAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(Options{Data: http.NotFoundHandler(), Admin: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})
+		for name, srv := range map[string]*http.Server{"data": s.data, "admin": s.admin} {
+			near, far := net.Pipe()
+			l := &single{conn: far, done: make(chan struct{})}
+			go func() { _ = srv.Serve(l) }()
+			start := time.Now()
+			go func() {
+				_, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+				for ; err == nil; _, err = io.WriteString(near, "x") {
+					time.Sleep(time.Second)
+				}
+			}()
+			_, _ = io.Copy(io.Discard, near)
+			if took := time.Since(start); took < headerTimeout || took > headerTimeout+2*time.Second {
+				t.Errorf("%s: cut after %s", name, took)
+			}
+			_ = near.Close()
+			_ = srv.Close()
+		}
+	})
+}
+
+// single is a listener of one connection.
+type single struct {
+	conn net.Conn
+	done chan struct{}
+}
+
+func (l *single) Accept() (net.Conn, error) {
+	if c := l.conn; c != nil {
+		l.conn = nil
+		return c, nil
+	}
+	<-l.done
+	return nil, net.ErrClosed
+}
+
+func (l *single) Close() error   { close(l.done); return nil }
+func (l *single) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestDrainWaitsForCallsAndEndsSoonWhenIdle(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

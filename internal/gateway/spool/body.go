@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,6 +88,16 @@ func (b *Body) Reader() io.ReadCloser {
 		return r
 	}
 	return &joined{Reader: io.MultiReader(r, b.Rest), Closer: r}
+}
+
+// Spliced reads the body with text in place of its bytes from to to; only of a body that is replayable.
+func (b *Body) Spliced(from, to int, text string) io.ReadCloser {
+	b.users.Add(1)
+	r := &reader{body: b}
+	return &joined{
+		Reader: io.MultiReader(bytes.NewReader(b.Bytes[:from]), strings.NewReader(text), bytes.NewReader(b.Bytes[to:])),
+		Closer: r,
+	}
 }
 
 type reader struct {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 )
 
 func data(n int) []byte {
@@ -153,4 +155,70 @@ func TestMemoryIsKeptWhileATransportStillReads(t *testing.T) {
 	if budget.Used() != 0 {
 		t.Errorf("%d bytes were not given back", budget.Used())
 	}
+}
+
+func TestSplicedBodyIsNoSecondCopy(t *testing.T) {
+	budget := NewBudget(64 << 20)
+	b, err := Read(t.Context(), budget, bytes.NewReader(data(8<<20)), 8<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(append(append([]byte{}, data(8 << 20)[:5]...), "insert"...), data(8 << 20)[7:]...)
+	r := b.Spliced(5, 7, "insert")
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("read %d bytes, %v", len(got), err)
+	}
+	used := budget.Used()
+	b.Release()
+	if got := budget.Used(); got != used {
+		t.Error("the memory was given back while a transport may read")
+	}
+	_ = r.Close()
+	if got := budget.Used(); got != 0 {
+		t.Errorf("%d bytes were not given back", got)
+	}
+	perRun := testing.Benchmark(func(bb *testing.B) {
+		bb.ReportAllocs()
+		for range bb.N {
+			r := b.Spliced(0, 0, "x")
+			_ = r.Close()
+		}
+	}).AllocedBytesPerOp()
+	if perRun > 1024 {
+		t.Errorf("a spliced reader takes %d bytes", perRun)
+	}
+}
+
+// TestB12SmallerBodyGoesWhenALargerOneGivesUp: who leaves the queue wakes those who fit without it.
+func TestB12SmallerBodyGoesWhenALargerOneGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := NewBudget(100)
+		if err := budget.take(t.Context(), 60); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		large, small := make(chan error, 1), make(chan error, 1)
+		go func() { large <- budget.take(ctx, 90) }()
+		synctest.Wait()
+		// Taken behind the large one, for tryTake would let it in at once.
+		w := &waiter{need: 40, ready: make(chan struct{})}
+		budget.mu.Lock()
+		budget.waiters = append(budget.waiters, w)
+		budget.mu.Unlock()
+		go func() {
+			<-w.ready
+			small <- nil
+		}()
+		if err := <-large; !errors.Is(err, ErrOverBudget) {
+			t.Errorf("the large one: %v", err)
+		}
+		synctest.Wait()
+		select {
+		case <-small:
+		default:
+			t.Error("the small one still waits")
+			close(w.ready)
+		}
+	})
 }

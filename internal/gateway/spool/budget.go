@@ -75,6 +75,7 @@ func (b *Budget) leave(w *waiter) error {
 	for i, other := range b.waiters {
 		if other == w {
 			b.waiters = append(b.waiters[:i], b.waiters[i+1:]...)
+			b.wakeLocked() // a smaller one behind it may fit
 			return ErrOverBudget
 		}
 	}

@@ -17,7 +17,13 @@ func NothingSent(err error) bool {
 	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return true
 	}
-	return handshakeFailed(err)
+	return handshakeFailed(err) || closedIdle(err)
+}
+
+// closedIdle says that a kept connection had been closed before the request was written to it; net/http has
+// no type for that, and does not repeat a POST for it.
+func closedIdle(err error) bool {
+	return err != nil && err.Error() == "http: server closed idle connection"
 }
 
 // Misconfigured says that trying again cannot help: the address is refused or the certificate is wrong.

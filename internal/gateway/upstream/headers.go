@@ -42,8 +42,24 @@ func PrepareRequest(h http.Header) {
 			delete(h, name)
 		}
 	}
+	hideIdempotency(h)
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = noAgent
+	}
+}
+
+// idempotencyKeys are what makes net/http take a POST for one that it may send again by itself, where a
+// kept connection breaks before the answer. Such a send would pass no budget and be counted nowhere, and
+// it may be the second one that is processed.
+var idempotencyKeys = [...]string{"Idempotency-Key", "X-Idempotency-Key"}
+
+// hideIdempotency keeps the keys under names that net/http does not look up. Case means nothing on the wire.
+func hideIdempotency(h http.Header) {
+	for _, name := range idempotencyKeys {
+		if values, ok := h[name]; ok {
+			delete(h, name)
+			h[strings.ToLower(name)] = values
+		}
 	}
 }
 
@@ -52,6 +68,10 @@ func CopyResponse(dst, src http.Header) {
 	StripHopByHop(src)
 	for name, values := range src {
 		dst[name] = values
+	}
+	if _, ok := dst["Content-Type"]; !ok {
+		// What the provider does not say, the server must not guess.
+		dst["Content-Type"] = nil
 	}
 }
 

@@ -5,10 +5,13 @@ package upstream
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,9 +93,58 @@ func TestOnlyAFailedConnectionProvesThatNothingWasSent(t *testing.T) {
 	if !NothingSent(&net.OpError{Op: "dial", Err: errors.New("refused")}) {
 		t.Error("a refused connection is not recognised")
 	}
+	if !NothingSent(errors.New("http: server closed idle connection")) {
+		t.Error("a connection that had been closed before is not recognised")
+	}
 	for _, err := range []error{nil, errors.New("EOF"), &net.OpError{Op: "read", Err: errors.New("reset")}} {
 		if NothingSent(err) {
 			t.Errorf("%v is taken as proof", err)
 		}
+	}
+}
+
+// TestTransportRepeatsNothingByItself: a POST that breaks on a kept connection was read by the server, and
+// may have been processed, whatever key it carries.
+func TestTransportRepeatsNothingByItself(t *testing.T) {
+	for _, key := range []string{"", "Idempotency-Key", "X-Idempotency-Key"} {
+		var arrivals, keyed atomic.Int32
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if r.Header.Get("Idempotency-Key")+r.Header.Get("X-Idempotency-Key") == "k-1" {
+				keyed.Add(1)
+			}
+			if arrivals.Add(1) > 1 {
+				panic(http.ErrAbortHandler)
+			}
+		}))
+		tr, err := NewTransport(Options{Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			body := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("{}")), nil }
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.GetBody = body
+			if key != "" {
+				req.Header.Set(key, "k-1")
+			}
+			PrepareRequest(req.Header)
+			resp, err := tr.RoundTrip(req)
+			if (err != nil) != (i == 1) || err != nil && NothingSent(err) {
+				t.Errorf("%q, call %d: %v", key, i, err)
+			}
+			if err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+		}
+		if arrivals.Load() != 2 || key != "" && keyed.Load() != 2 {
+			t.Errorf("%q: two calls arrived %d times, %d with their key", key, arrivals.Load(), keyed.Load())
+		}
+		tr.CloseIdleConnections()
+		srv.Close()
 	}
 }

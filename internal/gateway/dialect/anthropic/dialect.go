@@ -42,7 +42,9 @@ func (Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.
 }
 
 // InjectUsage implements dialect.Dialect: streams report their usage by themselves.
-func (Dialect) InjectUsage(dialect.Operation, []byte) ([]byte, bool) { return nil, false }
+func (Dialect) InjectUsage(dialect.Operation, []byte) (dialect.Splice, bool) {
+	return dialect.Splice{}, false
+}
 
 // ReadHeaders implements dialect.Dialect.
 func (Dialect) ReadHeaders(status int, h http.Header, received time.Time) dialect.Reading {

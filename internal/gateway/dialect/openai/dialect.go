@@ -41,9 +41,9 @@ func (Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.
 
 // InjectUsage implements dialect.Dialect. The responses API reports usage by itself and refuses the option;
 // embeddings are no streams.
-func (Dialect) InjectUsage(op dialect.Operation, body []byte) ([]byte, bool) {
+func (Dialect) InjectUsage(op dialect.Operation, body []byte) (dialect.Splice, bool) {
 	if op.Name != chat && op.Name != completions {
-		return nil, false
+		return dialect.Splice{}, false
 	}
 	return request.InjectUsage(body)
 }

@@ -3,7 +3,10 @@
 
 package request
 
-import "github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+import (
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+)
 
 const (
 	usageMember  = `"include_usage":true`
@@ -18,10 +21,10 @@ type span struct {
 
 // InjectUsage asks a stream to report its usage. ok is false where the body is no stream, asks already, or
 // cannot be read; then nothing need be or can be changed.
-func InjectUsage(body []byte) (rewritten []byte, ok bool) {
+func InjectUsage(body []byte) (rewrite dialect.Splice, ok bool) {
 	s := jsonscan.New(body)
 	if !s.Enter('{') {
-		return nil, false
+		return dialect.Splice{}, false
 	}
 	start := s.Pos()
 	streamed := false
@@ -41,7 +44,7 @@ func InjectUsage(body []byte) (rewritten []byte, ok bool) {
 		}
 	}
 	if s.Err() || !s.AtEnd() || !streamed {
-		return nil, false
+		return dialect.Splice{}, false
 	}
 	return inject(body, start, options, usage)
 }
@@ -71,24 +74,24 @@ func readOptions(s *jsonscan.Scanner) (options, usage span) {
 }
 
 // inject splices: into the object there is, in place of a value that asks for nothing, or in front.
-func inject(body []byte, start int, options, usage span) ([]byte, bool) {
+func inject(body []byte, start int, options, usage span) (dialect.Splice, bool) {
 	switch {
 	case options.kind == 0:
-		return splice(body, start, start, `"stream_options":`+usageOptions+","), true
+		return dialect.Splice{From: start, To: start, Text: `"stream_options":` + usageOptions + ","}, true
 	case options.kind == 'n':
-		return splice(body, options.start, options.end, usageOptions), true
+		return dialect.Splice{From: options.start, To: options.end, Text: usageOptions}, true
 	case options.kind != '{':
-		return nil, false // the provider will say what is wrong with it
+		return dialect.Splice{}, false // the provider will say what is wrong with it
 	case usage.kind == 'f' || usage.kind == 'n':
-		return splice(body, usage.start, usage.end, "true"), true
+		return dialect.Splice{From: usage.start, To: usage.end, Text: "true"}, true
 	case usage.kind != 0:
-		return nil, false
+		return dialect.Splice{}, false
 	}
 	at := options.start + 1
 	if emptyObject(body[at:options.end]) {
-		return splice(body, at, at, usageMember), true
+		return dialect.Splice{From: at, To: at, Text: usageMember}, true
 	}
-	return splice(body, at, at, usageMember+","), true
+	return dialect.Splice{From: at, To: at, Text: usageMember + ","}, true
 }
 
 func emptyObject(rest []byte) bool {
@@ -100,11 +103,4 @@ func emptyObject(rest []byte) bool {
 		}
 	}
 	return true
-}
-
-func splice(body []byte, from, to int, text string) []byte {
-	out := make([]byte, 0, len(body)-(to-from)+len(text))
-	out = append(out, body[:from]...)
-	out = append(out, text...)
-	return append(out, body[to:]...)
 }

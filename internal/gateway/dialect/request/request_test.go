@@ -170,7 +170,7 @@ func TestB5InjectUsage(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, ok := InjectUsage([]byte(tc.body))
+			got, ok := injected([]byte(tc.body))
 			if string(got) != tc.want || ok != (tc.want != "") {
 				t.Errorf("%s, %v\nwant %s", got, ok, tc.want)
 			}
@@ -181,6 +181,15 @@ func TestB5InjectUsage(t *testing.T) {
 	}
 }
 
+// injected is the body with what is injected, nil if nothing is.
+func injected(body []byte) ([]byte, bool) {
+	s, ok := InjectUsage(body)
+	if !ok {
+		return nil, false
+	}
+	return s.Apply(body), true
+}
+
 // TestInjectUsageProperties: on any object the splice asks for usage and changes nothing else.
 func TestInjectUsageProperties(t *testing.T) {
 	value := rapid.SampledFrom([]any{nil, true, "a,\"stream\":false}", 1.5, []any{1, "x"}, map[string]any{"include_usage": false, "a": "}"}})
@@ -188,7 +197,7 @@ func TestInjectUsageProperties(t *testing.T) {
 		members := rapid.MapOf(rapid.SampledFrom([]string{"model", "messages", "é", "stream_options", "n", "x\\"}), value).Draw(t, "members")
 		members["stream"] = true
 		body, _ := json.Marshal(members)
-		got, ok := InjectUsage(body)
+		got, ok := injected(body)
 		options, isObject := members["stream_options"].(map[string]any)
 		if !isObject && members["stream_options"] != nil {
 			if ok {
@@ -224,7 +233,7 @@ func FuzzRead(f *testing.F) {
 		if r.TextBytes < 0 || r.TextBytes > 3*int64(len(body)) || r.MaxOutputTokens < 0 || r.Choices < 0 {
 			t.Errorf("%+v", r)
 		}
-		got, ok := InjectUsage(body)
+		got, ok := injected(body)
 		if ok && json.Valid(body) && (!Read(got, costs).WantsUsage || !json.Valid(got)) {
 			t.Errorf("%q became %q", body, got)
 		}
