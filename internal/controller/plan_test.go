@@ -198,9 +198,11 @@ func TestInvalidPolicyKeepsLastGood(t *testing.T) {
 	applyPolicy(t, ns, "default", "", "400k")
 	waitPlan(t, ns, "with one policy", hasPolicies(1))
 	p := getPolicy(t, ns, "default")
-	// A dialect without a default URL and none given: the schema cannot tell, the meaning is missing.
+	// A dialect without a default URL and none given: the schema cannot tell, the meaning is missing. A patch,
+	// since the status may be written in between.
+	before := client.MergeFrom(p.DeepCopy())
 	p.Spec.Providers[0].Name = "mine"
-	if err := env.Client.Update(t.Context(), p); err != nil {
+	if err := env.Client.Patch(t.Context(), p, before); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() string {
