@@ -97,6 +97,12 @@ spec:
 // start runs the gateway with the keys and the policy of every test, and stops it at the test's end.
 func start(t *testing.T, opts fakeprovider.Options, more string) *gateway {
 	t.Helper()
+	return startWith(t, opts, func(url string) string { return policyYAML(url, more) })
+}
+
+// startWith does it with a policy of the test's own.
+func startWith(t *testing.T, opts fakeprovider.Options, policy func(url string) string) *gateway {
+	t.Helper()
 	g := &gateway{t: t, provider: fakeprovider.New(opts), log: &buffer{}}
 	server := httptest.NewUnstartedServer(g.provider)
 	server.EnableHTTP2 = true
@@ -107,7 +113,7 @@ func start(t *testing.T, opts fakeprovider.Options, more string) *gateway {
 	g.policy = filepath.Join(dir, "policy.yaml")
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	files := map[string]string{
-		"policy.yaml": policyYAML(server.URL, more), "ca.pem": string(ca),
+		"policy.yaml": policy(server.URL), "ca.pem": string(ca),
 		"keys/anthropic": "sk-ant-of-the-gateway", "keys/anthropic.hosts": "127.0.0.1",
 	}
 	for name, text := range files {

@@ -14,7 +14,8 @@ type FaultKind string
 
 // The kinds of fault.
 const (
-	// FaultThrottle: 429 in the dialect's shape, with RetryAfter, RetryAfterMs or, if neither, no guidance.
+	// FaultThrottle: 429 in the dialect's shape, with RetryAfter, RetryAfterMs or, if neither, no guidance,
+	// FirstByteMillis after the call arrived.
 	FaultThrottle FaultKind = "Throttle"
 	// FaultOverload: 529 (Anthropic) or 503 in the dialect's shape.
 	FaultOverload FaultKind = "Overload"

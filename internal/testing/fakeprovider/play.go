@@ -12,7 +12,9 @@ import (
 func (f *Fault) before(c *call) bool {
 	switch f.Kind {
 	case FaultThrottle:
-		c.refuse(http.StatusTooManyRequests, "Fault", f.throttleBody(c))
+		if c.sleep(time.Duration(f.FirstByteMillis) * time.Millisecond) {
+			c.refuse(http.StatusTooManyRequests, "Fault", f.throttleBody(c))
+		}
 	case FaultOverload:
 		status, body := c.api.overload(c)
 		c.refuse(status, "Fault", body)

@@ -1,0 +1,175 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dataplane
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+)
+
+// canonicalYAML is a policy with the amounts of the simulated provider's account: 4,000 requests and 400,000
+// input tokens a minute. These tests run in real time: that nothing comes early is exact, what may be late is
+// bounded with tenfold slack.
+func canonicalYAML(url string) string {
+	return fmt.Sprintf(`apiVersion: headgate.dev/v1alpha1
+kind: RateLimitPolicy
+metadata: {name: support, namespace: team-support}
+spec:
+  providers:
+  - name: anthropic
+    baseURL: %s
+    limits:
+    - {name: requests, budget: Requests, amount: 4k, per: Minute}
+    - {name: input-tokens, budget: InputTokens, amount: 400k, per: Minute}
+`, url)
+}
+
+// raw is the answer to a call without an SDK.
+type raw struct {
+	status      int
+	header      http.Header
+	body        string
+	began, took time.Time
+}
+
+const sonnet = "claude-sonnet-4-5"
+
+// message makes an Anthropic call that both the gateway and the provider count as so many tokens.
+func (g *gateway) message(client *http.Client, model string, tokens int, headers ...string) raw {
+	g.t.Helper()
+	const bytesPerToken = 3 // the gateway's estimate; the provider is told by a header
+	body := fmt.Sprintf(`{"model":%q,"max_tokens":4,"messages":[{"role":"user","content":%q}]}`,
+		model, strings.Repeat("a", tokens*bytesPerToken))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.url+"/anthropic/v1/messages", strings.NewReader(body))
+	if err != nil {
+		g.t.Error(err)
+		return raw{}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Api-Key", "sk-of-the-app")
+	req.Header.Set("X-Fake-Input-Tokens", strconv.Itoa(tokens))
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	out := raw{began: time.Now()}
+	resp, err := client.Do(req)
+	if err != nil {
+		g.t.Error(err)
+		return out
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		g.t.Error(err)
+	}
+	out.status, out.header, out.body, out.took = resp.StatusCode, resp.Header, string(text), time.Now()
+	return out
+}
+
+func TestCanonicalLargeCallToldNineSecondsGoesOnceMoreAndNotBefore(t *testing.T) {
+	t.Parallel()
+	g := startWith(t, fakeprovider.Options{}, canonicalYAML)
+	g.provider.SetLevel(fakeprovider.InputTokens, 0)
+	if a := g.message(http.DefaultClient, sonnet, 60_000); a.status != http.StatusOK {
+		t.Fatalf("answer %d: %s", a.status, a.body)
+	}
+	seen := g.provider.Arrivals()
+	if len(seen) != 2 || seen[0].Verdict != "Throttled" || seen[0].RetryAfter != "9" || seen[1].Verdict != "Admitted" {
+		t.Fatalf("the provider saw %+v", seen)
+	}
+	// 9.0 s and jitter of at most a quarter; ten times that on a busy machine.
+	gap := time.Duration(seen[1].TimeUnixNano - seen[0].AnsweredUnixNano)
+	if gap < 9*time.Second || gap > 9*time.Second+10*9*time.Second/4 {
+		t.Errorf("it came again %s after it was told to wait 9 s", gap)
+	}
+	g.checkMetrics(`headgate_reserved{namespace="team-support",policy="support",provider="anthropic"} 0`)
+}
+
+func TestCanonicalLargeCallOnAnEmptyBucketGoesOnceAtNineSecondsOrIsDeclinedAtOnce(t *testing.T) {
+	t.Parallel()
+	// All models share the account, so that a call of another model can empty it: a short one that turns out to
+	// have been large, and from which nothing is learned for the model that matters.
+	groups := []fakeprovider.ModelGroup{{Pattern: "*", Name: "all"}}
+	g := startWith(t, fakeprovider.Options{ModelGroups: groups}, canonicalYAML)
+	first := g.message(http.DefaultClient, "claude-opus-4-5", 1, "X-Fake-Input-Tokens", "400000")
+	if first.status != http.StatusOK {
+		t.Fatalf("answer %d: %s", first.status, first.body)
+	}
+	// Nine seconds do not fit into four: the answer is there in 50 ms, on a busy machine in ten times that.
+	declined := g.message(http.DefaultClient, sonnet, 60_000, "Headgate-Deadline", "4s")
+	if took := declined.took.Sub(declined.began); declined.status != http.StatusTooManyRequests || took > 500*time.Millisecond {
+		t.Errorf("answer %d after %s", declined.status, took)
+	}
+	const want = "headgate: team-support/support: anthropic/input-tokens (400k/min) is used up; fits in "
+	if !strings.Contains(declined.body, want) || declined.header.Get("X-Should-Retry") != "false" {
+		t.Errorf("answer %v: %s", declined.header, declined.body)
+	}
+	if n := len(g.provider.Arrivals()); n != 1 {
+		t.Errorf("the provider saw %d sends: what was declined was sent", n)
+	}
+	waited := g.message(http.DefaultClient, sonnet, 60_000)
+	seen := g.provider.Arrivals()
+	if waited.status != http.StatusOK || len(seen) != 2 {
+		t.Fatalf("answer %d: %s; the provider saw %+v", waited.status, waited.body, seen)
+	}
+	if since := time.Duration(seen[1].TimeUnixNano - seen[0].TimeUnixNano); since < 9*time.Second || since > 90*time.Second {
+		t.Errorf("it came %s after the bucket was emptied", since)
+	}
+	if seen[1].Verdict != "Admitted" {
+		t.Errorf("the provider had not refilled when it came: %+v", seen[1])
+	}
+}
+
+func TestCanonicalFourHundredCallersToldNineSecondsMakeNoSecondWave(t *testing.T) {
+	t.Parallel()
+	g := startWith(t, fakeprovider.Options{}, canonicalYAML)
+	const callers = 400
+	if a := g.message(http.DefaultClient, sonnet, 10); a.status != http.StatusOK { // so that the account exists
+		t.Fatalf("answer %d: %s", a.status, a.body)
+	}
+	// All are under way before the first is refused.
+	const until = 5 * time.Second
+	g.inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "9", FirstByteMillis: until.Milliseconds(), Count: callers})
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
+	defer client.CloseIdleConnections()
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			if a := g.message(client, sonnet, 10, "X-Request-Id", strconv.Itoa(i)); a.status != http.StatusOK {
+				t.Errorf("answer %d: %s", a.status, a.body)
+			}
+		})
+	}
+	g.eventually("all callers", func() bool { return len(g.provider.Arrivals()) > callers })
+	// From now on the account is what it says: 600 requests short, which is nine seconds of its refill. Whoever
+	// comes sooner, or faster than it refills, is refused.
+	g.provider.SetLevel(fakeprovider.Requests, -15)
+	wg.Wait()
+	seen := g.provider.Arrivals()[1:]
+	if len(seen) != 2*callers {
+		t.Errorf("the provider saw %d sends, not one and one more of each of %d callers", len(seen), callers)
+	}
+	told := map[string]int64{}
+	for _, a := range seen {
+		id := a.Headers["x-request-id"]
+		before, again := told[id]
+		switch {
+		case !again:
+			told[id] = a.AnsweredUnixNano
+		case a.Verdict != "Admitted":
+			t.Errorf("a second wave: caller %s was refused again: %+v", id, a)
+		case a.TimeUnixNano-before < int64(9*time.Second):
+			t.Errorf("caller %s came again after %s", id, time.Duration(a.TimeUnixNano-before))
+		}
+	}
+}
