@@ -30,6 +30,8 @@ type Call struct {
 	verdict Verdict
 	lane    *lane
 	node    *node
+	// retried calls were accepted before: they need no margin any longer.
+	retried bool
 	// seq is the order of commitment, 0 for a call that was never first in its queue. A retry keeps it.
 	seq    uint64
 	holds  []hold

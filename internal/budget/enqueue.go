@@ -19,7 +19,7 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 	s.room(len(q.buckets))
 	s.look(q, accepting)
 	wait, b, ok := s.seat(n, again)
-	if !ok && s.refresh(l) {
+	if !ok && s.refresh(l, wait == 0) {
 		s.look(q, accepting)
 		wait, b, ok = s.seat(n, again)
 	}
@@ -64,12 +64,7 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 	q := n.queue
 	q.root.measure(n, s.before, s.after)
 	wait, b := s.predict(n, s.before)
-	by := n.promise
-	if again {
-		// It was accepted once.
-		by = n.startBy
-	}
-	if !intime(s.clock, by, wait) {
+	if !n.intime(s.clock, wait) {
 		return wait, b, false
 	}
 	if again || !q.harms(n, s.after) {
@@ -77,21 +72,34 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 	}
 	end := q.root.rightmost()
 	if end == nil || n.latest >= end.latest {
-		return wait, b, false
+		return s.behind(n.call, wait, b)
 	}
 	own := n.latest
 	n.latest = end.latest
 	q.root.measure(n, s.before, s.after)
 	wait, b = s.predict(n, s.before)
-	if intime(s.clock, by, wait) && !q.harms(n, s.after) {
+	if n.intime(s.clock, wait) && !q.harms(n, s.after) {
 		return wait, b, true
 	}
 	n.latest = own
+	return s.behind(n.call, wait, b)
+}
+
+// behind is the answer to a call that would be in time and make others late: it fits behind all that wait.
+func (s *Scheduler) behind(c *Call, wait float64, b *bucket) (float64, *bucket, bool) {
+	if t, binding := s.alone(c); t > wait {
+		return t, binding, false
+	}
 	return wait, b, false
 }
 
-// intime says whether a start after so many seconds is not too late. Nothing is, for a call without deadline.
-func intime(clock, by int64, wait float64) bool {
+// intime says whether a start after so many seconds is not too late. Nothing is, for a call without deadline; one
+// that has not to wait needs no margin.
+func (n *node) intime(clock int64, wait float64) bool {
+	by := n.promise
+	if wait == 0 {
+		by = n.startBy
+	}
 	return by >= forever || !math.IsInf(wait, 1) && clock+nanoseconds(wait) <= by
 }
 

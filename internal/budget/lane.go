@@ -109,7 +109,7 @@ const maxMargin = 0.5
 func (s *Scheduler) time(n *node) {
 	n.startBy, n.wake = s.startBy(n.call), s.wake(n.call)
 	n.promise = n.startBy
-	if n.startBy < forever {
+	if n.startBy < forever && !n.call.retried {
 		n.promise -= int64(s.margin * float64(max(0, n.startBy-s.since(n.call.Arrival))))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // source is one lane's random load: Poisson arrivals of calls around a size, with deadlines around a time.
@@ -132,4 +134,21 @@ func TestAcceptedCallsHaveAMargin(t *testing.T) {
 	if m.late+m.expired > 0 || last.left < 29*time.Second {
 		t.Errorf("%d declined late, %d expired, the last left at %v", m.late, m.expired, last.left)
 	}
+}
+
+// Whoever is declined for want of time is told of a wait: an answer "fits in 0s" would be wrong.
+func TestDeclinesNameAWait(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		w.s.margin = 0.05
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.step("uuuuuusscmttl")
+			for _, c := range w.turned {
+				if v := c.Verdict(); v.Reason == ReasonDeadline && v.Wait <= 0 && c.Deadline.After(w.now) {
+					t.Fatalf("%v: declined with %+v, deadline %v", w.since(), v, c.Deadline.Sub(origin))
+				}
+			}
+			w.turned = w.turned[:0]
+		}
+	})
 }

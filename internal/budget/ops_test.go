@@ -18,6 +18,8 @@ type world struct {
 	rt   *rapid.T
 	live []*simCall
 	wait []*simCall
+	// turned were refused when they came.
+	turned []*simCall
 	// levels is the model: one number a bucket, refilled, charged and refunded.
 	levels []float64
 	at     time.Duration
@@ -92,8 +94,12 @@ func (w *world) submitOne() {
 	if rapid.Bool().Draw(w.rt, "deadline") {
 		c.Deadline = w.now.Add(time.Duration(rapid.Float64Range(0, 30).Draw(w.rt, "seconds") * 1e9))
 	}
-	if v := w.submit(w.since(), c); v.State == Queued {
+	switch v := w.submit(w.since(), c); v.State {
+	case Queued:
 		w.wait = append(w.wait, c)
+	case Refused:
+		w.turned = append(w.turned, c)
+	default:
 	}
 }
 

@@ -40,11 +40,11 @@ func (q *queue) revalueAt() int64 {
 	return q.valuedAt + revalueEvery + revaluePerCall*int64(q.n)
 }
 
-// refresh brings the stored predictions of a lane up to date where it is time to; it reports whether it did.
-func (s *Scheduler) refresh(l *lane) bool {
+// refresh brings the stored predictions of a lane up to date where it is time to, or now; it reports whether it did.
+func (s *Scheduler) refresh(l *lane, now bool) bool {
 	done := false
 	for _, q := range l.queues {
-		if q.n > 0 && s.clock >= q.revalueAt() {
+		if q.n > 0 && (s.clock >= q.revalueAt() || now && s.clock > q.valuedAt) {
 			s.revalue(q, accepting)
 			done = true
 		}

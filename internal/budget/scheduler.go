@@ -52,7 +52,7 @@ func (s *Scheduler) Submit(c *Call, now time.Time) Verdict {
 	if c.Arrival.IsZero() {
 		c.Arrival = now
 	}
-	c.seq = 0
+	c.seq, c.retried = 0, false
 	c.lane = s.laneAt(c.Lane)
 	s.prepare(c)
 	for _, h := range c.holds {
@@ -74,7 +74,7 @@ func (s *Scheduler) Retry(c *Call, notBefore, now time.Time) Verdict {
 	case c.verdict.State == Admitted:
 		s.settle(c, nil)
 	}
-	c.NotBefore = notBefore
+	c.NotBefore, c.retried = notBefore, true
 	s.prepare(c)
 	return s.enter(c, true)
 }
