@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # The binaries, built once from the Go module proxy and kept in $HG_BIN, keyed by version.
 kube_ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$HG_KUBE_VERSION -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Names, versions and addresses. The addresses are private to bridges that the cluster makes itself.
 HG_KUBE_VERSION=v1.37.2
 HG_CACHE=${HEADGATE_CACHE:-/var/cache/headgate}

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # containerd, kubelet, kube-proxy and DNS: pods that really run.
 node_up() {
   say "starting the node"
@@ -59,6 +59,7 @@ clusterDNS: [$HG_NODE_IP]
 clusterDomain: cluster.local
 resolvConf: ""
 maxPods: 60
+podLogsDir: $HG_STATE/podlogs
 YAML
   cat >"$HG_STATE/kube-proxy.yaml" <<YAML
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
@@ -132,18 +133,44 @@ node_down() {
       ctr -a "$HG_CONTAINERD" -n k8s.io tasks kill -s KILL "$id" >/dev/null 2>&1 || true
     done
   fi
+  remove_sockets
   for pid in $(shims); do kill -9 "$pid" 2>/dev/null || true; done
   stop containerd
   awk -v s="$HG_STATE/" 'index($2, s) == 1 {print $2}' /proc/mounts | sort -r | while read -r m; do umount -l "$m" 2>/dev/null || true; done
   remove_cgroups
   remove_netns
+  remove_cni_results
+  log_links | xargs -r rm -f
 }
+
+# remove_sockets removes the shims' sockets, which are outside $HG_STATE.
+remove_sockets() {
+  local address
+  for address in "$HG_STATE"/run/containerd/io.containerd.runtime.v2.task/k8s.io/*/address; do
+    [ -f "$address" ] && rm -f "$(sed 's|^unix://||' "$address")"
+  done
+  return 0
+}
+
+# remove_cni_results removes what CNI remembers of this cluster's pods.
+remove_cni_results() {
+  local result id
+  for result in /var/lib/cni/results/headgate-*-eth0; do
+    [ -e "$result" ] || continue
+    id=${result#/var/lib/cni/results/headgate-}
+    rm -f "$result" "/var/lib/cni/results/cni-loopback-${id%-eth0}-lo"
+  done
+}
+
+# log_links lists the links that the kubelet makes to its pods' logs.
+log_links() { find /var/log/containers -lname "$HG_STATE/*" 2>/dev/null || true; }
 
 # remove_netns removes the pods' network namespaces: those that were not there before this cluster.
 remove_netns() {
   local ns
+  [ -f "$HG_STATE/netns-before" ] || return 0
   for ns in /run/netns/cni-*; do
-    [ -e "$ns" ] && [ -f "$HG_STATE/netns-before" ] || continue
+    [ -e "$ns" ] || continue
     grep -qxF "$ns" "$HG_STATE/netns-before" && continue
     umount -l "$ns" 2>/dev/null || true
     rm -f "$ns"

@@ -35,6 +35,6 @@ wait_for() { # what log seconds command…
 status() {
   local name
   for name in etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet kube-proxy coredns; do
-    running "$name" && echo "$name running" || echo "$name not running"
+    if running "$name"; then echo "$name running"; else echo "$name not running"; fi
   done
 }

@@ -7,7 +7,9 @@
 // ANTHROPIC_API_KEY, as the SDKs read them.
 //
 //	app --role support --listen :8090
+//	app call [--openai] [--stream] [--tokens N]
 //
 // POST /run starts a load (see package load), GET /result says what became of it; the result is also
-// printed as one line of JSON when the load has ended.
+// printed as one line of JSON when the load has ended. POST /call makes a single call and answers with its
+// outcome. The subcommand call does so too and exits with 0 if it ended well, as Jobs and init containers do.
 package main

@@ -24,6 +24,11 @@ const readHeaderTimeout = 10 * time.Second
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == callSubcommand {
+		code := callOnce(ctx, os.Args[2:], os.Stdout, os.Stderr)
+		stop()
+		os.Exit(code) //nolint:gocritic // the deferred stop has just been called
+	}
 	role := flag.String("role", envOr("DEMO_ROLE", "support"), "what the results are filed under: support, ingest")
 	listen := flag.String("listen", ":"+strconv.Itoa(load.Port), "address for the driver")
 	flag.Parse()
