@@ -41,9 +41,11 @@ func Build(in Inputs, previous v1alpha1.RateLimitPolicyStatus, now time.Time) Re
 	if !kept {
 		s.Summary.NextStep = nextStep(in, pods, set, v)
 	}
-	result := Result{Status: s, Raised: in.Raised}
+	// Pods need no report to be told of, and a status that names them is not written twice.
+	result := Result{Status: s, Events: podEvents(pods, previous), Raised: in.Raised}
 	if !kept {
-		result.Events, result.Raised = events(in, previous, pods, set, views, v)
+		told, raised := reportedEvents(in, previous, pods, set, views, v)
+		result.Events, result.Raised = append(result.Events, told...), raised
 	}
 	prune(&result.Status)
 	return result

@@ -268,3 +268,21 @@ func TestChangeOfLeaderIsNotAnOutage(t *testing.T) {
 		t.Errorf("%d report after learning", got.Gateways.Reporting)
 	}
 }
+
+// Pods that started while no manager was there are told of by the next leader, once, though it has heard of few
+// gateways yet.
+func TestD17NewLeaderTellsOfPodsThatWereMissed(t *testing.T) {
+	before := Build(exampleInputs(), examplePrevious(), exampleNow)
+	in := exampleInputs()
+	in.Learning = true
+	in.Figures.Gateways = in.Figures.Gateways[:2]
+	in.Pods = append(in.Pods, Pod{Name: "missed-0", Owner: "deployment/missed", OptedIn: true, Created: exampleNow})
+	got := Build(in, before.Status, exampleNow.Add(40*time.Second))
+	if len(got.Events) != 1 || got.Events[0].Reason != v1alpha1.EventPodsNotInjected || got.Events[0].Pod != "missed-0" {
+		t.Errorf("events %+v", got.Events)
+	}
+	in.Learning = false
+	if again := Build(in, got.Status, exampleNow.Add(80*time.Second)); len(again.Events) != 0 {
+		t.Errorf("told again: %+v", again.Events)
+	}
+}

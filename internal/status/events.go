@@ -21,16 +21,14 @@ const (
 	stackedShare = 0.05
 )
 
-// events compares with the last status that was written, so a transition is told once however often the
-// status is built in between.
-func events(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, set conditionSet, views []providerView, v verdict) ([]Event, []string) {
+// Events compare with the last status that was written, so a transition is told once however often the status
+// is built in between.
+
+// podEvents tells of pods that the policy does not reach.
+func podEvents(pods podView, previous v1alpha1.RateLimitPolicyStatus) []Event {
 	var out []Event
-	add := func(reason, format string, args ...any) {
-		out = append(out, Event{Reason: reason, Message: truncate(fmt.Sprintf(format, args...), maxNote)})
-	}
 	about := func(pod, reason, format string, args ...any) {
-		add(reason, format, args...)
-		out[len(out)-1].Pod = pod
+		out = append(out, Event{Pod: pod, Reason: reason, Message: truncate(fmt.Sprintf(format, args...), maxNote)})
 	}
 	for _, p := range newlyUngoverned(pods.notInjected, pods, previous) {
 		about(p.Name, v1alpha1.EventPodsNotInjected, "%s: %s, %s.",
@@ -38,6 +36,15 @@ func events(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, se
 	}
 	for _, p := range newlyUngoverned(pods.bypassed, pods, previous) {
 		about(p.Name, v1alpha1.EventBypassSuspected, "Calls of %s pass the gateway by, so nothing limits them: %s. Remove the variable from the pod's template.", p.Name, afterWord(p.reason))
+	}
+	return out
+}
+
+// reportedEvents tells of what gateways report.
+func reportedEvents(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, set conditionSet, views []providerView, v verdict) ([]Event, []string) {
+	var out []Event
+	add := func(reason, format string, args ...any) {
+		out = append(out, Event{Reason: reason, Message: truncate(fmt.Sprintf(format, args...), maxNote)})
 	}
 	if becomes(previous, v1alpha1.ConditionDegraded, set.degraded, v1alpha1.ReasonDisconnected) {
 		add(v1alpha1.ReasonDisconnected, "None of %s has reported for %s; until it does, each keeps to a small safe share of the limits. %s",
