@@ -30,7 +30,7 @@ func coordinate(ctx context.Context, o *options, g *proxy.Gateway, c *control.Co
 			Namespace: o.namespace, PodName: os.Getenv(sidecar.EnvPodName), PodUID: os.Getenv(sidecar.EnvPodUID),
 		},
 		Version: version, Contract: sidecar.ContractVersion, PlanVersion: plan.Version,
-		Source: share.Source{Gateway: g}, Plans: plans{c}, Shares: share.Shares{Gateway: g}, Log: log,
+		Source: share.Source{Gateway: g}, Plans: plans{c}, Failure: plans{c}.failure, Shares: share.Shares{Gateway: g}, Log: log,
 	})
 	if err != nil {
 		// The gateway serves on its safe share; what is wrong is in the log.
@@ -59,6 +59,12 @@ type plans struct{ control *control.Control }
 
 // Offer implements report.Plans.
 func (p plans) Offer(_ int64, json []byte) error { return p.control.ApplyJSON(json, time.Now()) }
+
+// failure is why the newest plan, from the file or the stream, is not in force.
+func (p plans) failure() (message string, revision int64) {
+	_, message, revision = p.control.Status()
+	return message, revision
+}
 
 // Revision implements report.Plans.
 func (p plans) Revision() int64 {

@@ -4,6 +4,7 @@
 package control
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,11 +53,28 @@ var ErrStale = errors.New("a plan of that revision or a newer one is in force")
 // ApplyJSON puts an encoded plan in force. An error leaves the last good one.
 func (c *Control) ApplyJSON(data []byte, now time.Time) error {
 	p, err := plan.Parse(data)
-	if err != nil {
-		c.fail(err, 0)
-		return err
+	if err == nil {
+		return c.Apply(p, now)
 	}
-	return c.Apply(p, now)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	revision := peek(data)
+	if c.current != nil && revision > 0 && revision <= c.current.Revision {
+		return ErrStale
+	}
+	c.failLocked(err, revision)
+	return err
+}
+
+// peek reads the revision of a plan that cannot be read otherwise, 0 if not even that.
+func peek(data []byte) int64 {
+	var p struct {
+		Revision int64 `json:"revision"`
+	}
+	if json.Unmarshal(data, &p) != nil {
+		return 0
+	}
+	return max(p.Revision, 0)
 }
 
 // Apply puts a plan in force.
@@ -64,6 +82,10 @@ func (c *Control) Apply(p *plan.Plan, now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current != nil && p.Revision <= c.current.Revision {
+		if p.Revision == c.current.Revision {
+			// What could not be read was replaced by what is in force.
+			c.failure, c.failureRevision = "", 0
+		}
 		return ErrStale
 	}
 	if err := c.trustLocked(p.ProviderCA); err != nil {
@@ -98,19 +120,27 @@ func (c *Control) trustLocked(providerCA string) error {
 	return nil
 }
 
-func (c *Control) fail(err error, revision int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.failLocked(err, revision)
-}
-
+// failLocked keeps an error. What has no revision that can be read counts as the next one. mu is held.
 func (c *Control) failLocked(err error, revision int64) {
+	if revision == 0 {
+		revision = 1
+		if c.current != nil {
+			revision += c.current.Revision
+		}
+	}
+	if c.failure == err.Error() && c.failureRevision == revision {
+		return
+	}
 	c.failure, c.failureRevision = err.Error(), revision
 	c.opts.Log.Error("plan refused, the last good one stays in force", slog.String("error", err.Error()), slog.Int64("revision", revision))
 }
 
 // Fail reports a plan that could not even be made, such as a policy file with an error.
-func (c *Control) Fail(err error) { c.fail(err, 0) }
+func (c *Control) Fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failLocked(err, 0)
+}
 
 // Status is the revision in force, and why a newer plan is not.
 func (c *Control) Status() (revision int64, failure string, failureRevision int64) {

@@ -181,3 +181,34 @@ func FuzzParseLabels(f *testing.F) {
 		}
 	})
 }
+
+func TestFailureNamesTheRevisionThatFailed(t *testing.T) {
+	c, _ := newControl(t, "")
+	now := time.Now()
+	expect := func(step string, want int64) {
+		t.Helper()
+		if _, failure, revision := c.Status(); revision != want || (failure != "") != (want != 0) {
+			t.Errorf("%s: failure %q of revision %d, want %d", step, failure, revision, want)
+		}
+	}
+	_ = c.ApplyJSON([]byte("half"), now)
+	expect("nothing was ever read", 1)
+	if err := c.ApplyJSON(encoded(t, 5, "first"), now); err != nil {
+		t.Fatal(err)
+	}
+	expect("a good plan", 0)
+	_ = c.ApplyJSON([]byte(`{"version":99,"revision":9}`), now)
+	expect("a version of the future", 9)
+	_ = c.ApplyJSON(encoded(t, 6, "x")[:40], now)
+	expect("no revision can be read", 6)
+	c.Fail(errors.New("too large"))
+	expect("not even a file", 6)
+	if err := c.ApplyJSON(encoded(t, 5, "first"), now); !errors.Is(err, ErrStale) {
+		t.Errorf("the plan in force again: %v", err)
+	}
+	expect("the file was mended", 0)
+	if err := c.ApplyJSON([]byte(`{"version":99,"revision":4}`), now); !errors.Is(err, ErrStale) {
+		t.Errorf("an old plan that is bad: %v", err)
+	}
+	expect("an old plan that is bad", 0)
+}

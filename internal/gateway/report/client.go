@@ -129,12 +129,23 @@ func (c *Client) hello() *wire.Up {
 func (c *Client) report(now time.Time, draining bool) *wire.Up {
 	c.sequence++
 	epoch, sequence, _ := c.lease.state()
+	planError, planErrAt := c.failure()
 	return &wire.Up{Message: &wire.Up_Report{Report: &wire.Report{
 		Sequence: c.sequence, AcknowledgedRevision: c.opts.Plans.Revision(),
-		PlanError: c.planError, PlanErrorRevision: c.planErrAt,
+		PlanError: planError, PlanErrorRevision: planErrAt,
 		Routes: c.routes(now), Draining: draining, Epoch: epoch, ShareSequence: sequence,
 		UptimeMillis: uint64(max(now.Sub(c.started).Milliseconds(), 1)),
 	}}}
+}
+
+// failure is why the newest plan of which anything is known is not in force.
+func (c *Client) failure() (message string, revision int64) {
+	if c.opts.Failure != nil {
+		if message, revision = c.opts.Failure(); revision > c.planErrAt {
+			return cut(message), revision
+		}
+	}
+	return c.planError, c.planErrAt
 }
 
 func (c *Client) routes(now time.Time) []*wire.RouteReport {

@@ -55,8 +55,11 @@ type Options struct {
 
 	Source Source
 	Plans  Plans
-	Shares Shares
-	Log    *slog.Logger
+	// Failure says why a plan newer than the one in force is not, and its revision; 0 for none. It also knows of
+	// plans that did not come by the stream. Nil: only what Offer returned is reported.
+	Failure func() (message string, revision int64)
+	Shares  Shares
+	Log     *slog.Logger
 
 	// Dial reaches the coordinator, nil the usual way.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -191,4 +192,39 @@ func TestPlanErrorsAreCutInWholeCharacters(t *testing.T) {
 	if len(got) > maxPlanError || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
+}
+
+type noRoutes struct{}
+
+func (noRoutes) Report(time.Time) []*wire.RouteReport { return nil }
+
+// onePlan refuses every plan that is offered.
+type onePlan struct{ revision int64 }
+
+func (p onePlan) Revision() int64           { return p.revision }
+func (p onePlan) Offer(int64, []byte) error { return errors.New("offered: cannot be run") }
+
+func TestFailuresOfPlansFromFilesAreReported(t *testing.T) {
+	failure, failedAt := "", int64(0)
+	c, err := New(Options{
+		URL: "https://coordinator.test:1", Source: noRoutes{}, Plans: onePlan{5}, Shares: &shares{},
+		Failure: func() (string, int64) { return failure, failedAt },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect := func(message string, revision int64) {
+		t.Helper()
+		r := c.report(time.Now(), false).GetReport()
+		if r.GetPlanError() != message || r.GetPlanErrorRevision() != revision || r.GetAcknowledgedRevision() != 5 {
+			t.Errorf("reported %q of %d, want %q of %d", r.GetPlanError(), r.GetPlanErrorRevision(), message, revision)
+		}
+	}
+	expect("", 0)
+	failure, failedAt = "the file is half written", 6
+	expect("the file is half written", 6)
+	c.offer(&wire.PlanUpdate{Revision: 7, Json: []byte("{")})
+	expect("offered: cannot be run", 7)
+	failure, failedAt = strings.Repeat("é", 300), 8
+	expect(strings.Repeat("é", maxPlanError/2), 8)
 }
