@@ -42,7 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	if probing {
-		return exitCode(probe(o.listen), stderr)
+		return exitCode(probe(context.Background(), o.listen), stderr)
 	}
 	if err := o.validate(); err != nil {
 		return exitCode(err, stderr)

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 )
 
 // probe asks the data port anything at all: whatever it answers, it answers.
-func probe(address string) error {
+func probe(ctx context.Context, address string) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -20,7 +21,11 @@ func probe(address string) error {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	resp, err := client.Get("http://" + net.JoinHostPort(host, port) + "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("the data port does not answer: %w", err)
 	}

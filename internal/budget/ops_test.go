@@ -138,6 +138,7 @@ func (w *world) retry(c *simCall) {
 		w.wait = append(w.wait, c)
 	case Admitted:
 		w.admitted(c)
+	default:
 	}
 }
 

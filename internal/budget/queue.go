@@ -144,6 +144,7 @@ func (s *Scheduler) leave(c *Call) {
 		q.root = q.root.remove(n)
 	case asleep:
 		q.removeSleeper(n)
+	case nowhere:
 	}
 	q.n--
 	q.lane.depth--

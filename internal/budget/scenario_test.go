@@ -4,7 +4,6 @@
 package budget
 
 import (
-	"fmt"
 	"testing"
 	"time"
 )
@@ -84,10 +83,10 @@ func (m *sim) play(until time.Duration, loads ...*load) {
 var chatAndBulk = []Lane{{Name: "bulk", Share: 0.4}, {Name: "chat", Share: 0.6}}
 
 func TestC14BulkIsNotStarvedBySmallCalls(t *testing.T) {
-	for _, every := range []time.Duration{290, 300, 320} {
-		t.Run(fmt.Sprint(every*time.Millisecond), func(t *testing.T) {
+	for _, every := range []time.Duration{290 * time.Millisecond, 300 * time.Millisecond, 320 * time.Millisecond} {
+		t.Run(every.String(), func(t *testing.T) {
 			m := newSim(t, canonical(true, chatAndBulk...))
-			chat := &load{lane: 1, tokens: 2000, every: every * time.Millisecond, deadline: 20 * time.Second}
+			chat := &load{lane: 1, tokens: 2000, every: every, deadline: 20 * time.Second}
 			bulk := &load{lane: 0, tokens: 60_000, every: 25 * time.Second, deadline: time.Minute, next: time.Second}
 			m.play(250*time.Second, chat, bulk)
 			for _, c := range bulk.made[:9] {

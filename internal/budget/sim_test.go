@@ -36,9 +36,9 @@ type simCall struct {
 	came, left time.Duration
 }
 
-func newSim(t testing.TB, cfg Config) *sim {
-	t.Helper()
-	m := &sim{t: t, now: origin, s: New(cfg, origin), spent: map[BucketID]float64{}}
+func newSim(tb testing.TB, cfg Config) *sim {
+	tb.Helper()
+	m := &sim{t: tb, now: origin, s: New(cfg, origin), spent: map[BucketID]float64{}}
 	m.onAdmit = func(c *simCall) { m.s.Settle(&c.Call, nil, m.now) }
 	return m
 }

@@ -93,8 +93,9 @@ func Described(amount float64, window time.Duration) string {
 		return text + "/h"
 	case 24 * time.Hour:
 		return text + "/day"
+	default:
+		return text + "/" + window.String()
 	}
-	return text + "/" + window.String()
 }
 
 // Rounded writes a count as people say it: 999, 38k, 427k, 1.9M.

@@ -168,6 +168,8 @@ func (g *Gate) enteredLocked(t *Ticket, v budget.Verdict, now time.Time) Verdict
 	case budget.Queued:
 		g.waiting++
 		g.runLocked(now)
+	default:
+		// It is refused, and nothing has changed.
 	}
 	return g.describeLocked(t, t.call.Verdict())
 }

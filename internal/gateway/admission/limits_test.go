@@ -17,9 +17,16 @@ func TestModelGlobs(t *testing.T) {
 		glob, model string
 		want        bool
 	}{
-		{"claude-opus-*", "claude-opus-4-1", true}, {"claude-opus-*", "claude-sonnet-4-5", false}, {"*", "", true},
-		{"gpt-4o", "gpt-4o", true}, {"gpt-4o", "gpt-4o-mini", false}, {"*opus*", "claude-opus-4", true},
-		{"a*b*c", "abc", true}, {"a*b*c", "a-c", false}, {"a*a", "a", false}, {"*-mini", "gpt-4o-mini", true},
+		{"claude-opus-*", "claude-opus-4-1", true},
+		{"claude-opus-*", "claude-sonnet-4-5", false},
+		{"*", "", true},
+		{"gpt-4o", "gpt-4o", true},
+		{"gpt-4o", "gpt-4o-mini", false},
+		{"*opus*", "claude-opus-4", true},
+		{"a*b*c", "abc", true},
+		{"a*b*c", "a-c", false},
+		{"a*a", "a", false},
+		{"*-mini", "gpt-4o-mini", true},
 	}
 	for _, tc := range cases {
 		if got := match(tc.glob, tc.model); got != tc.want {
