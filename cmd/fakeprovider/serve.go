@@ -42,7 +42,7 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	case err = <-failed:
 	case <-ctx.Done():
 	}
-	return errors.Join(err, shutDown(server))
+	return errors.Join(err, shutDown(context.WithoutCancel(ctx), server))
 }
 
 func newServer(h http.Handler) *http.Server {
@@ -53,8 +53,8 @@ func newServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: readHeaderTimeout, Protocols: protocols}
 }
 
-func shutDown(server *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+func shutDown(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		return server.Close() // calls that hang by script are cut
@@ -69,7 +69,7 @@ type listener struct {
 }
 
 func (l listener) serve(server *http.Server) error {
-	err := error(nil)
+	var err error
 	if l.secure {
 		err = server.ServeTLS(l.Listener, "", "")
 	} else {

@@ -35,12 +35,17 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := signalled(); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// signalled runs the command until a signal.
+func signalled() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return command(ctx, os.Args[1:])
 }
 
 func command(ctx context.Context, args []string) error {
@@ -73,8 +78,8 @@ func (o *options) runs(part string) bool {
 
 // pin starts this process again on the last core, so that the first is the proxy's alone.
 func pin() error {
-	taskset, err := exec.LookPath("taskset")
-	if err != nil || runtime.NumCPU() < 2 || os.Getenv(envPinned) != "" {
+	taskset, _ := exec.LookPath("taskset") // empty where there is none
+	if taskset == "" || runtime.NumCPU() < 2 || os.Getenv(envPinned) != "" {
 		return nil
 	}
 	self, err := os.Executable()

@@ -191,7 +191,7 @@ func (g *gateway) stop(ended <-chan struct{}) {
 
 func (g *gateway) get(url string) (int, string) {
 	g.t.Helper()
-	resp, err := http.Get(url) //nolint:noctx // a test
+	resp, err := http.Get(url)
 	if err != nil {
 		g.t.Fatal(err)
 	}

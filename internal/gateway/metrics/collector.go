@@ -4,6 +4,7 @@
 package metrics
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -64,10 +65,13 @@ type Collector struct{ gateway *proxy.Gateway }
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// NewRegistry returns a registry with the gateway's figures alone.
+// NewRegistry returns a registry with the gateway's figures, and how many goroutines there are: the first
+// thing to look at where something is stuck. The library's own collectors of the process would link far more.
 func NewRegistry(g *proxy.Gateway) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(&Collector{gateway: g})
+	r.MustRegister(&Collector{gateway: g}, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "go_goroutines", Help: "Goroutines that exist.",
+	}, func() float64 { return float64(runtime.NumGoroutine()) }))
 	return r
 }
 

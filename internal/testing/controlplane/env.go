@@ -57,15 +57,15 @@ type Env struct {
 }
 
 // Start starts a control plane for one test and stops it when the test ends.
-func Start(t testing.TB, opts Options) *Env {
-	t.Helper()
+func Start(tb testing.TB, opts Options) *Env {
+	tb.Helper()
 	env, err := New(opts)
 	if err != nil {
-		t.Fatalf("start a control plane: %v", err)
+		tb.Fatalf("start a control plane: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := env.Stop(); err != nil {
-			t.Errorf("stop the control plane: %v", err)
+			tb.Errorf("stop the control plane: %v", err)
 		}
 	})
 	return env
@@ -151,21 +151,21 @@ func newServer(root, assets string, scheme *runtime.Scheme, opts Options) *envte
 func (e *Env) Stop() error { return e.server.Stop() }
 
 // Namespace creates a namespace of its own for a test, with the given labels, and returns its name.
-func (e *Env) Namespace(t testing.TB, labels map[string]string) string {
-	t.Helper()
+func (e *Env) Namespace(tb testing.TB, labels map[string]string) string {
+	tb.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-", Labels: labels}}
-	if err := e.Client.Create(t.Context(), ns); err != nil {
-		t.Fatalf("create a namespace: %v", err)
+	if err := e.Client.Create(tb.Context(), ns); err != nil {
+		tb.Fatalf("create a namespace: %v", err)
 	}
 	return ns.Name
 }
 
 // User returns a config that acts as the named user, with no rights but those RBAC gives it.
-func (e *Env) User(t testing.TB, name string, groups ...string) *rest.Config {
-	t.Helper()
+func (e *Env) User(tb testing.TB, name string, groups ...string) *rest.Config {
+	tb.Helper()
 	user, err := e.server.ControlPlane.AddUser(envtest.User{Name: name, Groups: groups}, rest.CopyConfig(e.Config))
 	if err != nil {
-		t.Fatalf("make the user %s: %v", name, err)
+		tb.Fatalf("make the user %s: %v", name, err)
 	}
 	return user.Config()
 }

@@ -68,16 +68,6 @@ func (s *Server) startLevel(l Limit) float64 {
 	return l.Burst * percent / 100
 }
 
-// find returns the limit on b, nil if there is none.
-func (a *account) find(b Budget) *limited {
-	for i := range a.limits {
-		if a.limits[i].Budget == b {
-			return &a.limits[i]
-		}
-	}
-	return nil
-}
-
 // KeyHash is how an API key appears in arrivals and figures.
 func KeyHash(key string) string {
 	sum := sha256.Sum256([]byte(key))

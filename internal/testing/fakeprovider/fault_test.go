@@ -259,7 +259,7 @@ func TestSkewMovesDateAndResets(t *testing.T) {
 			t.Errorf("reset %v after Date, %v; want 6s", reset.Sub(date), err)
 		}
 		s.SetSkew(0)
-		if date, _ := http.ParseTime(claude(s, 1, 1).Header.Get("Date")); date.Sub(time.Now()) > time.Second {
+		if date, _ := http.ParseTime(claude(s, 1, 1).Header.Get("Date")); time.Until(date) > time.Second {
 			t.Errorf("Date %v after the skew was taken back", date)
 		}
 	})

@@ -160,7 +160,7 @@ func TestOpenAISDKReadsEmbeddings(t *testing.T) {
 	client := openAIClient(server)
 	got, err := client.Embeddings.New(t.Context(), openai.EmbeddingNewParams{
 		Model: "text-embedding-3-small", Dimensions: param.NewOpt[int64](256),
-		Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"word word", "word word"}},
+		Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"nine char", "nine char"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestOpenAISDKReadsLegacyCompletions(t *testing.T) {
 	_, server := start(t, fakeprovider.Options{})
 	params := openai.CompletionNewParams{
 		Model:     "gpt-3.5-turbo-instruct",
-		Prompt:    openai.CompletionNewParamsPromptUnion{OfString: param.NewOpt("word word")},
+		Prompt:    openai.CompletionNewParamsPromptUnion{OfString: param.NewOpt("nine char")},
 		MaxTokens: param.NewOpt[int64](3),
 	}
 	client := openAIClient(server)

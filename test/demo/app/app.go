@@ -6,8 +6,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 
 	"github.com/headgate-dev/headgate/test/demo/load"
@@ -74,7 +76,9 @@ func (a *app) start(run load.Run) bool {
 	a.run = rec
 	go func() {
 		newRunner(run, a.sdks, rec).run(a.ctx)
-		_ = json.NewEncoder(a.out).Encode(summary(rec.result()))
+		if err := json.NewEncoder(a.out).Encode(summary(rec.result())); err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, "app: the summary cannot be written:", err)
+		}
 	}()
 	return true
 }

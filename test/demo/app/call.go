@@ -46,8 +46,7 @@ func callOnce(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitUsage
 	}
 	outcome := newSDKs().outcome(ctx, c)
-	_ = json.NewEncoder(out).Encode(outcome)
-	if !outcome.OK {
+	if err := json.NewEncoder(out).Encode(outcome); err != nil || !outcome.OK {
 		return exitFailed
 	}
 	return exitOK
@@ -75,5 +74,7 @@ func (a *app) serveCall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(a.sdks.outcome(r.Context(), c.Complete())) // the driver may have left
+	if err := json.NewEncoder(w).Encode(a.sdks.outcome(r.Context(), c.Complete())); err != nil {
+		return // the driver has left
+	}
 }
