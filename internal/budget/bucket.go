@@ -86,7 +86,10 @@ type usage struct {
 
 // rate decays by (1 + t/4T)^-4, which is close to exp(-t/T) for short times and cheap.
 func (u *usage) rate(clock int64) float64 {
-	y := 1 / (1 + seconds(max(0, clock-u.at))/(4*useTime))
+	if clock <= u.at || u.perSecond == 0 {
+		return u.perSecond
+	}
+	y := 1 / (1 + seconds(clock-u.at)/(4*useTime))
 	return u.perSecond * y * y * y * y
 }
 

@@ -77,7 +77,7 @@ func (c *Call) impossible() (Reason, *bucket) {
 		if b.Limit <= 0 {
 			return ReasonNothing, b
 		}
-		if c.atLeast(b) > b.Limit {
+		if c.holds[k].amount >= b.Capacity && c.atLeast(b) > b.Limit {
 			return ReasonTooLarge, b
 		}
 	}

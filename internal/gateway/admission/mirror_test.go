@@ -225,18 +225,3 @@ func TestAccountsThatAreMirroredAreBounded(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkEnterAndRelease(b *testing.B) {
-	g := newGate(facts.AsProduced)
-	defer g.Close()
-	t := ticket(0, 0)
-	g.Enter(t, time.Now())
-	g.Observe(t, reading(plan.InputTokens, 1e12, 1e12), time.Now())
-	g.Release(t, Settlement{Kind: Rejected})
-	b.ReportAllocs()
-	for b.Loop() {
-		now := time.Now()
-		g.Enter(t, now)
-		g.ReleaseAt(t, Settlement{Kind: Rejected}, now)
-	}
-}
