@@ -99,6 +99,7 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 	}
 	if end == endedByFailure {
 		failure, _ := meter.StreamFailure()
+		r.giveBack()
 		return end, failure
 	}
 	return end, dialect.Failure{}
