@@ -17,7 +17,8 @@ import (
 func BenchmarkEnterAndRelease(b *testing.B) {
 	const plenty = 1e15
 	route := plan.Route{Name: "anthropic", Lanes: []plan.Lane{
-		{Name: "bulk", SharePermille: 400, MaxDepth: 100}, {Name: "batch", SharePermille: 100, MaxDepth: 100},
+		{Name: "bulk", SharePermille: 400, MaxDepth: 100},
+		{Name: "batch", SharePermille: 100, MaxDepth: 100},
 		{Name: "default", SharePermille: 500, MaxDepth: 100},
 	}}
 	for _, name := range []string{plan.Requests, plan.InputTokens, plan.OutputTokens} {

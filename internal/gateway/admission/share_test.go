@@ -95,6 +95,43 @@ func TestAShareThatComesIsInForceForWhoWaits(t *testing.T) {
 	})
 }
 
+// Another gateway joins: who waits and can no longer go in time is told at once, not when its time is up.
+func TestAShareThatShrinksTellsWhoIsLateAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := sharedGate()
+		defer g.Close()
+		share := func(part float64) {
+			g.SetShares(map[string]Share{"input-tokens": {400_000.0 / 60 / part, 400_000 / part}, "in-flight": {Capacity: 32}}, time.Now())
+		}
+		share(1)
+		var calls []*Ticket
+		for range 5 {
+			c := ticket(20_000, 10) // 3 s each
+			c.Deadline = c.Arrival.Add(20 * time.Second)
+			if v := g.Enter(c, time.Now()); v.State != budget.Queued {
+				t.Fatalf("%+v", v)
+			}
+			calls = append(calls, c)
+		}
+		time.Sleep(time.Second)
+		share(4) // 12 s each
+		told := 0
+		for _, c := range calls {
+			if g.Verdict(c).State == budget.Refused {
+				told++
+			}
+		}
+		if told != 4 {
+			t.Errorf("%d are told, want 4 of 5: the first goes 11s later", told)
+		}
+		_, _ = g.Wait(t.Context(), calls[0])
+		if g.Verdict(calls[0]).State != budget.Admitted {
+			t.Errorf("the first is %+v", g.Verdict(calls[0]))
+		}
+		g.Release(calls[0], Settlement{})
+	})
+}
+
 func TestAShareOfNothingHasAShortHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := sharedGate()
