@@ -32,6 +32,7 @@ func BenchmarkHop(b *testing.B) {
 }
 
 func benchmarkHop(b *testing.B, hop string, size int) {
+	b.Helper()
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		h := w.Header()
@@ -71,6 +72,7 @@ func benchmarkHop(b *testing.B, hop string, size int) {
 }
 
 func benchCall(b *testing.B, client *http.Client, target, body string) {
+	b.Helper()
 	req, err := http.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	if err != nil {
 		b.Error(err)
@@ -91,6 +93,7 @@ func benchCall(b *testing.B, client *http.Client, target, body string) {
 }
 
 func benchGateway(b *testing.B, provider string) *Gateway {
+	b.Helper()
 	transport, err := upstream.NewTransport(upstream.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -110,6 +113,7 @@ func benchGateway(b *testing.B, provider string) *Gateway {
 }
 
 func cpu(b *testing.B) time.Duration {
+	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -116,14 +117,16 @@ func TestB10LongThoughtAboutALargeBodyIsNotCut(t *testing.T) {
 
 // TestB10ClientThatStallsOnTheLastBytesIsCut: what the server itself still holds is under the limit too.
 func TestB10ClientThatStallsOnTheLastBytesIsCut(t *testing.T) {
-	const size = plainBuffer + 1000
 	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, strings.Repeat("x", size))
+		w.Header().Set("Content-Length", strconv.Itoa(plainBuffer+100))
+		_, _ = io.WriteString(w, strings.Repeat("x", plainBuffer))
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(time.Second)
+		_, _ = io.WriteString(w, strings.Repeat("x", 100))
 	})
 	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
 		resp := w.open(w.t.Context(), anthropicPath, message(10))
-		if _, err := io.ReadFull(resp.Body, make([]byte, 4096)); err != nil {
+		if _, err := io.ReadFull(resp.Body, make([]byte, plainBuffer)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * stallTime)

@@ -64,6 +64,7 @@ func (c *call) countFailure(class dialect.Class) {
 		t.TransientErrors.Add(1)
 	case dialect.ClassPermanent:
 		t.PermanentErrors.Add(1)
+	case dialect.ClassSuccess:
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +28,6 @@ func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
 		// leave is when the client leaves; 0 stays.
 		leave  time.Duration
 		stream bool
-		offset string
 	}
 	hang := func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	exits := map[string]exit{
@@ -66,7 +66,7 @@ func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
 				}
 				tc.do(n, w, r)
 			})
-			limits := append(canonical[:2:2], inFlight)
+			limits := slices.Concat(canonical[:2], []plan.Limit{inFlight})
 			simulate(t, s, onePolicy(anthropicRoute(limits...)), func(w *world) {
 				for range 100 {
 					w.exit(tc.stream, tc.leave)
@@ -108,7 +108,7 @@ func TestC4CallsThatLeaveTheQueueGiveNothingBackTwice(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		answerOK(w)
 	})
-	limits := append(canonical[:2:2], inFlight)
+	limits := slices.Concat(canonical[:2], []plan.Limit{inFlight})
 	simulate(t, s, onePolicy(anthropicRoute(limits...)), func(w *world) {
 		var wg sync.WaitGroup
 		for range 2 {
@@ -136,7 +136,7 @@ func TestC4UnreachableProviderLeaksNothing(t *testing.T) {
 		"broken":  errors.New("http2: something"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			limits := append(canonical[:2:2], inFlight)
+			limits := slices.Concat(canonical[:2], []plan.Limit{inFlight})
 			simulate(t, http.NotFoundHandler(), onePolicy(anthropicRoute(limits...)), func(w *world) {
 				w.gateway.SetTransport(failing{err})
 				for range 20 {
@@ -161,7 +161,7 @@ func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestC4PanicInTheTransportReleases(t *testing.T) {
-	limits := append(canonical[:2:2], inFlight)
+	limits := slices.Concat(canonical[:2], []plan.Limit{inFlight})
 	simulate(t, http.NotFoundHandler(), onePolicy(anthropicRoute(limits...)), func(w *world) {
 		w.gateway.SetTransport(panicking{})
 		for range 5 {

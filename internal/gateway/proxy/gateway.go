@@ -101,8 +101,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	g.lastCall.Store(now.UnixNano())
 	c := newCall(g, cfg, w, r, rest, now)
-	defer c.end()
-	c.serve()
+	defer c.end() //nolint:contextcheck // the call holds its request
+	c.serve()     //nolint:contextcheck // as above
 }
 
 // nextID names a call in the log.

@@ -86,6 +86,7 @@ func byName(name string) (dialect.Dialect, bool) {
 }
 
 func newWorld(t *testing.T, provider http.Handler, p *plan.Plan) *world {
+	t.Helper()
 	w := &world{t: t, provider: newPipes(), start: time.Now()}
 	serve(t, provider, w.provider)
 	transport, err := upstream.NewTransport(upstream.Options{Dial: w.provider.dial})
@@ -106,6 +107,7 @@ func newWorld(t *testing.T, provider http.Handler, p *plan.Plan) *world {
 }
 
 func serve(t *testing.T, h http.Handler, l *pipes) {
+	t.Helper()
 	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close(); _ = l.Close() })

@@ -133,6 +133,7 @@ func (c *call) message(v admission.Verdict, limit string) string {
 	case budget.ReasonQueueExpired:
 		return fmt.Sprintf("headgate: %s: %s is used up; waited %s in lane %s; %s. %s",
 			who, used, spoken(c.now().Sub(c.arrived)), c.lane.Name, fits, tail)
+	case budget.ReasonNone, budget.ReasonCapReached:
 	}
 	return fmt.Sprintf("headgate: %s: %s is used up; %s. %s", who, used, fits, tail)
 }

@@ -73,7 +73,7 @@ func answerOK(w http.ResponseWriter) {
 
 const throttled = `{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your rate limit."}}`
 
-// throttle answers 429; headers are name, value, …
+// throttle answers 429; headers are names, each with its value.
 func throttle(w http.ResponseWriter, headers ...string) {
 	fail(w, http.StatusTooManyRequests, throttled, headers...)
 }

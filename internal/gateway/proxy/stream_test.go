@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/plan"
 )
 
 // open starts a streamed call and returns its response.
@@ -210,7 +213,7 @@ func TestB7AndB8DisconnectStopsTheProviderAndKeepsTheBill(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
 		event(w, "message_start", messageStart)
 		for range 1400 {
-			event(w, "content_block_delta", delta("word word word word "))
+			event(w, "content_block_delta", delta(strings.Repeat("word ", 4)))
 			select {
 			case <-time.After(10 * time.Millisecond):
 			case <-r.Context().Done():
@@ -219,7 +222,7 @@ func TestB7AndB8DisconnectStopsTheProviderAndKeepsTheBill(t *testing.T) {
 		}
 		finish(w, 1400)
 	})
-	limits := append(canonical[:2:2], perMinute("output-tokens", "OutputTokens", 80_000))
+	limits := slices.Concat(canonical[:2], []plan.Limit{perMinute("output-tokens", "OutputTokens", 80_000)})
 	simulate(t, s, onePolicy(anthropicRoute(limits...)), func(w *world) {
 		ctx, cancel := context.WithCancel(context.Background())
 		resp := w.open(ctx, anthropicPath, strings.Replace(streamed(1000), "400", "4000", 1))

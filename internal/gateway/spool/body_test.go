@@ -159,17 +159,17 @@ func TestMemoryIsKeptWhileATransportStillReads(t *testing.T) {
 
 func TestSplicedBodyIsNoSecondCopy(t *testing.T) {
 	budget := NewBudget(64 << 20)
-	b, err := Read(t.Context(), budget, bytes.NewReader(data(8<<20)), 8<<20)
+	body, err := Read(t.Context(), budget, bytes.NewReader(data(8<<20)), 8<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := append(append(append([]byte{}, data(8 << 20)[:5]...), "insert"...), data(8 << 20)[7:]...)
-	r := b.Spliced(5, 7, "insert")
+	r := body.Spliced(5, 7, "insert")
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("read %d bytes, %v", len(got), err)
 	}
 	used := budget.Used()
-	b.Release()
+	body.Release()
 	if got := budget.Used(); got != used {
 		t.Error("the memory was given back while a transport may read")
 	}
@@ -177,10 +177,10 @@ func TestSplicedBodyIsNoSecondCopy(t *testing.T) {
 	if got := budget.Used(); got != 0 {
 		t.Errorf("%d bytes were not given back", got)
 	}
-	perRun := testing.Benchmark(func(bb *testing.B) {
-		bb.ReportAllocs()
-		for range bb.N {
-			r := b.Spliced(0, 0, "x")
+	perRun := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			r := body.Spliced(0, 0, "x")
 			_ = r.Close()
 		}
 	}).AllocedBytesPerOp()
