@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/test/demo/load"

@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -39,6 +41,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
 	if err := connect(); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err, "(run hack/e2e)")
 		os.Exit(1)

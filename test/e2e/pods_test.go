@@ -75,6 +75,7 @@ func TestD10HostNetworkIsSkippedWithReason(t *testing.T) {
 		}
 	}
 	n.eventually(t, time.Minute, "both are named", all(named("first", "SkippedHostNetwork"), named("second", "SkippedHostNetwork")))
+	within(t, time.Minute, "an Event tells", n.told(v1alpha1.EventPodsNotInjected, "SkippedHostNetwork"))
 	within(t, time.Minute, "both run", func(ctx context.Context) error {
 		for _, name := range []string{"first", "second"} {
 			pod, err := n.pod(ctx, name)

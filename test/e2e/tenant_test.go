@@ -64,6 +64,7 @@ func (n tenant) credentials() *corev1.Secret {
 
 // end shows a failed test's objects, searches what was said for secrets, and removes the namespace.
 func (n tenant) end(t *testing.T) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if t.Failed() {
