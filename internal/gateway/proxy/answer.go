@@ -181,7 +181,7 @@ func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.T
 	c.settle(admission.Settlement{Kind: kind})
 	if failure.RejectsUsage && c.splice != nil {
 		c.g.rejectsUsage.add(c.cfg.base.Host)
-		c.splice = nil
+		c.splice, c.rejected = nil, true
 		again, end := c.repeatAtOnce(now)
 		if again != nil {
 			return again

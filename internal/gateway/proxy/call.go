@@ -50,10 +50,12 @@ type call struct {
 	req               dialect.Request
 	body              *spool.Body
 	// splice asks for usage; nil sends the body as it came.
-	splice  *dialect.Splice
-	ticket  *admission.Ticket
-	lane    *tally.Lane
-	account admission.Account
+	splice *dialect.Splice
+	// rejected: the provider refused that, and it is not asked again in this call.
+	rejected bool
+	ticket   *admission.Ticket
+	lane     *tally.Lane
+	account  admission.Account
 
 	// sends counts what left; entered says that the ticket is in the gate's hands.
 	sends   int

@@ -236,3 +236,29 @@ func TestB9ResetOfAnHTTP2StreamIsATruncation(t *testing.T) {
 		w.atRest()
 	})
 }
+
+// TestB5RejectedUsageIsAskedForOnceWhereNoHostCanBeRemembered: the memory of hosts is bounded, and a full one
+// must not make a call go round.
+func TestB5RejectedUsageIsAskedForOnceWhereNoHostCanBeRemembered(t *testing.T) {
+	s := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "stream_options") && n < 10 {
+			fail(w, http.StatusBadRequest, `{"error":{"message":"Unknown parameter: stream_options","type":"invalid_request_error"}}`)
+			return
+		}
+		event(w, "", `{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}`)
+		event(w, "", "[DONE]")
+	})
+	simulate(t, s, onePolicy(openaiRoute()), func(w *world) {
+		for i := range maxHosts {
+			w.gateway.rejectsUsage.add(fmt.Sprint("host-", i))
+		}
+		for i := range 2 {
+			a := w.post("/openai/v1/chat/completions", `{"model":"m","stream":true,"messages":[]}`)
+			if a.status != http.StatusOK || s.count() != 2*(i+1) {
+				t.Errorf("answer %d after %d sends", a.status, s.count())
+			}
+		}
+		w.atRest()
+	})
+}

@@ -85,7 +85,7 @@ func (c *call) outgoing() (*http.Request, error) {
 // askForUsage rewrites a streamed request so that it reports what it used, unless the host refused that
 // before.
 func (c *call) askForUsage() {
-	if !c.op.Metered || !c.req.Stream || c.req.WantsUsage || !c.body.Replayable() || c.splice != nil {
+	if !c.op.Metered || !c.req.Stream || c.req.WantsUsage || !c.body.Replayable() || c.splice != nil || c.rejected {
 		return
 	}
 	if c.g.rejectsUsage.has(c.cfg.base.Host) {
