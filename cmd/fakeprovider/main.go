@@ -15,16 +15,18 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
+	err := signalled()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "fakeprovider:", err)
 		os.Exit(1)
 	}
+}
+
+// signalled serves until a signal.
+func signalled() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx, os.Args[1:], slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
 // run serves until ctx ends.

@@ -23,6 +23,7 @@ type options struct {
 	rounds                     int
 	seconds                    time.Duration
 	overload                   time.Duration
+	within                     time.Duration
 	only                       string
 	strict                     bool
 }
@@ -60,6 +61,7 @@ func command(ctx context.Context, args []string) error {
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; medians are shown")
 	fs.DurationVar(&o.seconds, "time", 1500*time.Millisecond, "length of each measurement")
 	fs.DurationVar(&o.overload, "overload", 90*time.Second, "length of the overload part; 0 leaves it out")
+	fs.DurationVar(&o.within, "within", 5*time.Minute, "fail where the whole takes longer")
 	fs.StringVar(&o.only, "only", "", "run only these parts: calls, bodies, streams, process, overload; comma-separated")
 	fs.BoolVar(&o.strict, "strict", false, "fail where a must is not met")
 	if err := fs.Parse(args); err != nil {
@@ -68,7 +70,12 @@ func command(ctx context.Context, args []string) error {
 	if err := pin(); err != nil {
 		return err
 	}
-	return measureAll(ctx, &o)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.within, fmt.Errorf("not done within %s", o.within))
+	defer cancel()
+	if err := measureAll(ctx, &o); err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	return nil
 }
 
 // runs says whether a part is to run.

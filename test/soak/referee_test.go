@@ -34,14 +34,11 @@ func TestRefereeFindsExcessOfAnyInterval(t *testing.T) {
 		arrivals []spending
 		want     float64
 	}{
-		"the burst":         {account{60, 10, full, nil}, []spending{{after(0), 10}}, 0},
-		"one too many":      {account{60, 10, full, nil}, []spending{{after(0), 11}}, 1},
-		"burst and refill":  {account{60, 10, full, nil}, []spending{{after(0), 10}, {after(5), 5}}, 0},
-		"a moment too soon": {account{60, 10, full, nil}, []spending{{after(0), 10}, {after(4.5), 5}}, 0.5},
-		"late in a long calm": {
-			account{60, 10, full, nil},
-			[]spending{{after(0), 1}, {after(1000), 10}, {after(1001), 3}}, 2,
-		},
+		"the burst":                {account{60, 10, full, nil}, []spending{{after(0), 10}}, 0},
+		"one too many":             {account{60, 10, full, nil}, []spending{{after(0), 11}}, 1},
+		"burst and refill":         {account{60, 10, full, nil}, []spending{{after(0), 10}, {after(5), 5}}, 0},
+		"a moment too soon":        {account{60, 10, full, nil}, []spending{{after(0), 10}, {after(4.5), 5}}, 0.5},
+		"after a long calm":        {account{60, 10, full, nil}, []spending{{after(0), 1}, {after(1000), 10}, {after(1001), 3}}, 2},
 		"a new life is full":       {account{60, 10, full, []time.Time{after(1)}}, []spending{{after(0), 10}, {after(1.5), 10}}, 0},
 		"and not fuller":           {account{60, 10, full, []time.Time{after(1)}}, []spending{{after(0), 10}, {after(1.5), 12}}, 2},
 		"half the amount":          {account{60, 10, []edit{{start, 50}}, nil}, []spending{{after(0), 5}, {after(2), 1}}, 0},

@@ -41,7 +41,9 @@ func (a *scriptedApp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(a.result)
+	if err := json.NewEncoder(w).Encode(a.result); err != nil {
+		panic(http.ErrAbortHandler) // the driver has left
+	}
 }
 
 func startScripted(t *testing.T, r load.Result) (*scriptedApp, string) {
