@@ -178,6 +178,7 @@ func TestSplicedBodyIsNoSecondCopy(t *testing.T) {
 		t.Errorf("%d bytes were not given back", got)
 	}
 	perRun := testing.Benchmark(func(b *testing.B) {
+		b.Helper()
 		b.ReportAllocs()
 		for range b.N {
 			r := body.Spliced(0, 0, "x")
