@@ -98,8 +98,11 @@ func TestRefereeFindsCallsToAnExhaustedQuota(t *testing.T) {
 
 func TestRefereeCountsWhatRefusalsCost(t *testing.T) {
 	list := []fakeprovider.Arrival{
-		{Status: 200, InputTokens: 5}, {Status: 429, InputTokens: 7}, {Status: 529, InputTokens: 7},
-		{Status: 0, InputTokens: 11}, {Status: 200, InputTokens: 13, Fault: fakeprovider.FaultStreamOverload},
+		{Status: 200, InputTokens: 5},
+		{Status: 429, InputTokens: 7},
+		{Status: 529, InputTokens: 7},
+		{Status: 0, InputTokens: 11},
+		{Status: 200, InputTokens: 13, Fault: fakeprovider.FaultStreamOverload},
 	}
 	sum := func(list []spending) (n float64) {
 		for _, s := range list {
