@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
@@ -65,5 +66,5 @@ func newLog(w io.Writer, level string) *slog.Logger {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		l = slog.LevelInfo
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l}))
+	return slog.New(logs.Handler(w, l))
 }

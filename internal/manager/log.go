@@ -10,6 +10,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/headgate-dev/headgate/internal/logs"
 )
 
 // Logger returns the one logger of the process, and makes the Kubernetes libraries use it too. Validate has
@@ -19,7 +21,7 @@ func (o *Options) Logger(w io.Writer) *slog.Logger {
 	if err != nil {
 		level = slog.LevelInfo
 	}
-	handler := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
+	handler := logs.Handler(w, level)
 	forLibraries := logr.FromSlogHandler(handler)
 	ctrl.SetLogger(forLibraries)
 	klog.SetLogger(forLibraries)
