@@ -278,8 +278,9 @@ func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok boo
 		if level >= cost {
 			continue
 		}
-		wait := time.Duration((cost - level) / (m.rate / slower) * float64(time.Second))
-		floor, ok = max(floor, min(wait, b.Reset)), true
+		// Bounded before it becomes a Duration: an absurd cost would overflow to a wait below zero.
+		seconds := min((cost-level)/(m.rate/slower), b.Reset.Seconds())
+		floor, ok = max(floor, time.Duration(seconds*float64(time.Second))), true
 	}
 	return floor, ok
 }

@@ -225,3 +225,38 @@ func TestAccountsThatAreMirroredAreBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestFloorOfAnAbsurdCostIsTheStatedReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.MaxAtAdmission)
+		defer g.Close()
+		a := ticket(100, 1<<53)
+		g.Enter(a, time.Now())
+		g.Release(a, Settlement{Kind: Rejected})
+		r := &dialect.Reading{Budgets: []dialect.BudgetReading{{
+			Budget: plan.OutputTokens, Limit: 80_000, Remaining: 0, Window: time.Minute, Reset: 40 * time.Second, HasReset: true,
+		}}}
+		g.Observe(a, r, time.Now())
+		if floor, ok := g.Floor(a, r); !ok || floor != 40*time.Second {
+			t.Errorf("the floor is %v, %t, want the reset of 40s", floor, ok)
+		}
+	})
+}
+
+// What is shown of the provider is one account's, the scarcest: never the level of one beside the limit of another.
+func TestScarcestAccountIsShownWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(facts.AsProduced)
+		defer g.Close()
+		for i := range 20 {
+			a := ticket(1, 1)
+			a.Account.Fingerprint = uint64(i)
+			g.Enter(a, time.Now())
+			g.Observe(a, reading(plan.InputTokens, float64(1000*(i+1)), float64(500*(i+1))), time.Now())
+			g.Release(a, Settlement{Kind: Rejected})
+		}
+		if f := g.Figures(time.Now()).Limits[1]; f.ProviderRemaining != 500 || f.ProviderLimit != 1000 {
+			t.Errorf("%v of %v are shown, want 500 of 1000", f.ProviderRemaining, f.ProviderLimit)
+		}
+	})
+}

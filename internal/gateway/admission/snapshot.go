@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -64,12 +65,14 @@ func (g *Gate) reportedLocked(l *limit, f *LimitFigures) {
 		if m == nil || !m.reported || !l.matches(account.Model) {
 			continue
 		}
-		if !f.ProviderKnown || m.remaining < f.ProviderRemaining {
-			f.ProviderRemaining = m.remaining
+		limit := m.limit
+		if m.declared {
+			limit = 0
 		}
-		if m.limit > 0 && !m.declared {
-			f.ProviderLimit = m.limit
+		// Both are one account's; of two that are as scarce, the larger one's, whatever the map's order.
+		if f.ProviderKnown && cmp.Or(cmp.Compare(f.ProviderRemaining, m.remaining), cmp.Compare(limit, f.ProviderLimit)) <= 0 {
+			continue
 		}
-		f.ProviderKnown = true
+		f.ProviderKnown, f.ProviderRemaining, f.ProviderLimit = true, m.remaining, limit
 	}
 }
