@@ -68,8 +68,7 @@ type account struct {
 	// served accumulates what the lane took from its queue; it keeps stored predictions valid.
 	served float64
 	// inUse counts what the lane holds of a Slots bucket.
-	inUse   tally
-	largest float64
+	inUse tally
 	// recent is the largest cost of late.
 	recent peak
 	use    usage

@@ -18,7 +18,6 @@ func (s *Scheduler) prepare(c *Call) {
 		s.refill(b)
 		amount := finite(cost.Amount)
 		a := &b.accounts[i]
-		a.largest = max(a.largest, amount)
 		a.recent.add(min(amount, b.Capacity), s.clock)
 		c.add(b, amount)
 	}

@@ -23,18 +23,7 @@ type BucketSnapshot struct {
 	// Spent and Offered accumulate: what was settled, and what was asked for.
 	Spent, Offered float64
 	// Binding says that the call which is next in some queue lacks this bucket.
-	Binding  bool
-	Accounts []AccountSnapshot
-}
-
-// AccountSnapshot is one lane's part of a bucket.
-type AccountSnapshot struct {
-	Credit float64
-	Hold   float64
-	Queued float64
-	InUse  float64
-	// Largest is the largest amount any call asked for.
-	Largest float64
+	Binding bool
 }
 
 // LaneSnapshot is one lane.
@@ -71,11 +60,10 @@ func (s *Scheduler) Snapshot(now time.Time, into *Snapshot) {
 func (b *bucket) snapshot() BucketSnapshot {
 	out := BucketSnapshot{
 		ID: b.id, Bucket: b.Bucket, Level: b.level, Reserved: b.reserved,
-		Spent: b.spent, Offered: b.offered, Accounts: make([]AccountSnapshot, len(b.accounts)),
+		Spent: b.spent, Offered: b.offered,
 	}
-	for i, a := range b.accounts {
-		out.HeldForLanes += a.positive()
-		out.Accounts[i] = AccountSnapshot{a.credit, a.hold, a.queued.sum, a.inUse.sum, a.largest}
+	for i := range b.accounts {
+		out.HeldForLanes += b.accounts[i].positive()
 	}
 	return out
 }

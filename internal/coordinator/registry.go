@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator/divide"
-	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -123,17 +122,6 @@ func (s *Server) drop(sp *space, m *member) {
 	delete(sp.members, m.pod)
 	s.opts.Figures.Forget(m.pod)
 	s.notify(m.pod.Namespace)
-}
-
-// PodGone says that a pod was deleted or has ended.
-func (s *Server) PodGone(pod figures.Pod) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if sp := s.spaces[pod.Namespace]; sp != nil {
-		if m := sp.members[pod]; m != nil {
-			s.drop(sp, m)
-		}
-	}
 }
 
 // Run divides shares and looks after streams until ctx ends.

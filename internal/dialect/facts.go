@@ -25,8 +25,6 @@ type ResetMeans string
 const (
 	// ResetFull is the time until the bucket is full.
 	ResetFull ResetMeans = "Full"
-	// ResetWindow is the time until the window ends and everything is back at once.
-	ResetWindow ResetMeans = "Window"
 	// ResetUsable is the time until a call like this one can go.
 	ResetUsable ResetMeans = "Usable"
 )

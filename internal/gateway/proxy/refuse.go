@@ -27,10 +27,8 @@ const (
 	headerShouldRetry = "X-Should-Retry"
 )
 
-// The reasons beside those of internal/budget.
+// The reasons beside those of internal/budget and of internal/policy/decide.
 const (
-	reasonCeiling    = "CeilingExceeded"
-	reasonExhausted  = "AttemptsExhausted"
 	reasonQuota      = "QuotaExhausted"
 	reasonNoMemory   = "MemoryBudget"
 	reasonCredential = "Credential"

@@ -40,7 +40,6 @@ type Route struct {
 	EstimatedSettlements atomic.Uint64
 	TruncatedStreams     atomic.Uint64
 	NotReplayable        atomic.Uint64
-	InFlight             atomic.Int64
 	LastCallUnixMillis   atomic.Int64
 
 	attempts [maxAttempts + 1]atomic.Uint64

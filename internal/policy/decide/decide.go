@@ -76,9 +76,3 @@ func (in Input) draw() float64 {
 	}
 	return 0
 }
-
-// StillFits reports whether a call that has waited or queued can still make an attempt within its deadline;
-// it is asked again before each attempt.
-func StillFits(now, deadline time.Time, attemptTime time.Duration) bool {
-	return deadline.IsZero() || deadline.Sub(now) >= max(attemptTime, 0)
-}

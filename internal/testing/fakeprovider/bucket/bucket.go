@@ -50,9 +50,6 @@ func New(capacity, perSecond, level float64, now time.Time) *Bucket {
 // Capacity is the largest level.
 func (b *Bucket) Capacity() float64 { return b.capacity }
 
-// PerSecond is the refill rate.
-func (b *Bucket) PerSecond() float64 { return b.perSecond }
-
 // Level refills up to now and returns the level.
 func (b *Bucket) Level(now time.Time) float64 {
 	b.refill(now)
