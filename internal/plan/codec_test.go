@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func encode(t testing.TB, p Plan) []byte {
-	t.Helper()
+func encode(tb testing.TB, p Plan) []byte {
+	tb.Helper()
 	out, err := Encode(p)
 	if err != nil {
-		t.Fatalf("encode: %v", err)
+		tb.Fatalf("encode: %v", err)
 	}
 	return out
 }
