@@ -5,15 +5,21 @@ package metrics
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
+	"github.com/headgate-dev/headgate/internal/plan"
 )
 
 func newGateway() *proxy.Gateway {
@@ -61,4 +67,120 @@ func TestMetricsAreWellFormedAndTheirLabelsBounded(t *testing.T) {
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
+}
+
+// answering is a provider that answers every call alike.
+type answering struct{}
+
+func (answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	const body = `{"usage":{"prompt_tokens":30,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":5}}}`
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+// fedGateway has served one call, and has counted by hand, each its own number, what one call cannot bring about.
+func fedGateway(t *testing.T) *proxy.Gateway {
+	t.Helper()
+	g := newGateway()
+	g.SetTransport(answering{})
+	g.Apply(&plan.Plan{Version: plan.Version, Namespace: "team", Policies: []plan.Policy{{Name: "p", Routes: []plan.Route{{
+		Name: "openai", Dialect: "OpenAI", BaseURL: "https://api.openai.com",
+		Limits: []plan.Limit{{Name: "requests", Budget: plan.Requests, Amount: 24, WindowSeconds: 24 * 60 * 60, Burst: 24}},
+		Lanes:  []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10, MaxWaitMillis: 1000}},
+	}}}}}, time.Now())
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/openai/v1/chat/completions", strings.NewReader(`{"model":"m","messages":[{"content":"hi"}]}`)))
+	if w.Code != http.StatusOK {
+		t.Fatalf("the call ended with %d: %s", w.Code, w.Body)
+	}
+	for _, m := range g.Metrics(time.Now()) {
+		if m.Policy != "p" {
+			continue
+		}
+		m.Tally.TooManyRequests.Add(2)
+		m.Tally.Overloads.Add(3)
+		m.Tally.QuotaExhausted.Add(4)
+		m.Tally.TransientErrors.Add(5)
+		m.Tally.PermanentErrors.Add(6)
+		m.Tally.StackedRetries.Add(7)
+		m.Tally.EstimatedSettlements.Add(8)
+		m.Tally.TruncatedStreams.Add(9)
+		m.Tally.NotReplayable.Add(10)
+		m.Tally.Missing("Retry-After")
+		m.Lanes[0].WouldHave(true, false)
+		m.Lanes[0].WouldHave(true, true)
+	}
+	return g
+}
+
+// A metric that is not sent, or is sent something else, is seen.
+func TestEveryMetricIsFed(t *testing.T) {
+	g := fedGateway(t)
+	want := map[string]float64{
+		"calls_total{lane=default,outcome=success,reason=}":    1,
+		"calls_offered_total{lane=default}":                    1,
+		"calls_would_have_total{lane=default,outcome=waited}":  2,
+		"calls_would_have_total{lane=default,outcome=refused}": 1,
+		"upstream_responses_total{class=success}":              1,
+		"upstream_responses_total{class=throttle}":             2,
+		"upstream_responses_total{class=overload}":             3,
+		"upstream_responses_total{class=quota_exhausted}":      4,
+		"upstream_responses_total{class=transient}":            5,
+		"upstream_responses_total{class=permanent}":            6,
+		"upstream_sends_total{}":                               1,
+		"wait_seconds{lane=default,source=none}":               1,
+		"limit_remaining{limit=requests}":                      23,
+		"limit_capacity{limit=requests}":                       24,
+		"limit_offered_total{limit=requests}":                  1,
+		"limit_used_total{limit=requests}":                     1,
+		"tokens_total{kind=input,model=m}":                     30,
+		"tokens_total{kind=output,model=m}":                    20,
+		"tokens_total{kind=cached_read,model=m}":               5,
+		"tokens_total{kind=cache_write,model=m}":               0,
+		"queue_oldest_seconds{lane=default}":                   0,
+		"queue_depth{lane=default}":                            0,
+		"guidance_missing_total{reason=Retry-After}":           1,
+		"attempts_per_call{}":                                  1,
+		"reserved{}":                                           0,
+		"stacked_retries_total{}":                              7,
+		"estimated_settlements_total{}":                        8,
+		"truncated_streams_total{}":                            9,
+		"not_replayable_total{}":                               10,
+	}
+	if diff := cmp.Diff(want, ofPolicy(t, g, "p")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// ofPolicy are the series of one policy, in whole numbers, by name and the labels that are not every metric's;
+// of a histogram its count.
+func ofPolicy(t *testing.T, g *proxy.Gateway, policy string) map[string]float64 {
+	t.Helper()
+	families, err := NewRegistry(g).Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			mine := false
+			for _, l := range m.GetLabel() {
+				switch l.GetName() {
+				case labelNamespace, labelProvider:
+				case labelPolicy:
+					mine = l.GetValue() == policy
+				default:
+					labels = append(labels, l.GetName()+"="+l.GetValue())
+				}
+			}
+			if mine {
+				value := m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+				out[strings.TrimPrefix(f.GetName(), "headgate_")+"{"+strings.Join(labels, ",")+"}"] = math.Round(value)
+			}
+		}
+	}
+	return out
 }

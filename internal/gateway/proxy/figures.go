@@ -128,17 +128,15 @@ type Metrics struct {
 	Tally                       *tally.Route
 	Lanes                       []*tally.Lane
 	Figures                     admission.Figures
-	State                       string
 }
 
 // Metrics returns the figures of every route, those without a policy included.
 func (g *Gateway) Metrics(now time.Time) []Metrics {
 	var out []Metrics
 	for _, cfg := range g.configs() {
-		state, _, _ := cfg.state(now)
 		out = append(out, Metrics{
 			Namespace: g.opts.Namespace, Policy: cfg.policy, Provider: cfg.plan.Name, Tally: cfg.tally,
-			Lanes: cfg.lanes, Figures: cfg.gate.Figures(now), State: state,
+			Lanes: cfg.lanes, Figures: cfg.gate.Figures(now),
 		})
 	}
 	return out
