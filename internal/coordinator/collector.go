@@ -40,6 +40,8 @@ var (
 	descTokens    = describe("headgate_tokens_total", "Tokens billed, by model and kind.", "model", "kind")
 	descUnguided  = describe("headgate_guidance_missing_total", "429s that stated no wait.")
 	descStacked   = describe("headgate_stacked_retries_total", "Calls that say they are a client's retry.")
+	descEstimated = describe("headgate_estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
+	descTruncated = describe("headgate_truncated_streams_total", "Streams the provider broke off.")
 	descTooLarge  = describe("headgate_calls_too_large_total", "Calls no limit could ever fit.")
 
 	descGateways = prometheus.NewDesc("headgate_gateways", "Gateways known to this replica, by whether they run on a share or the safe share, and by version.", []string{"mode", "version"}, nil)
@@ -51,7 +53,8 @@ var (
 func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descCalls, descSends, descResponses, descWaits, descOldest, descQueued, descRemaining, descOffered, descUsed,
-		descTokens, descUnguided, descStacked, descTooLarge, descGateways, descReports, descForeign,
+		descTokens, descUnguided, descStacked, descEstimated, descTruncated, descTooLarge, descGateways, descReports,
+		descForeign,
 	} {
 		ch <- d
 	}
@@ -125,6 +128,8 @@ func (c collection) provider(p figures.ProviderTotals) {
 	c.count(descResponses, p.Permanent, "permanent")
 	c.count(descUnguided, p.Unguided)
 	c.count(descStacked, p.Stacked)
+	c.count(descEstimated, p.EstimatedSettlements)
+	c.count(descTruncated, p.TruncatedStreams)
 	c.count(descTooLarge, p.TooLarge)
 }
 

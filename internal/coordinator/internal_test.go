@@ -7,16 +7,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/plan"
-	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 func TestIdentify(t *testing.T) {
@@ -111,48 +108,3 @@ type leads bool
 func (l leads) Leader() (string, bool) { return "a:1", bool(l) }
 func (l leads) Epoch() uint64          { return 1 }
 func (l leads) First() bool            { return false }
-
-// The manager's metrics have the names and labels that are documented, and a replica that does not lead has
-// none of policies.
-func TestMetrics(t *testing.T) {
-	store := figures.NewStore()
-	s := New(Options{Figures: store, Leadership: leads(true)})
-	s.lead.self = true
-	store.Observe(figures.Pod{Namespace: "ns", Name: "a", UID: "u"}, 1, &wire.Report{
-		Sequence: 1, UptimeMillis: 1,
-		Routes: []*wire.RouteReport{{
-			Policy: "p", Provider: "openai", Sends: 7, TooManyRequests: 2,
-			Limits: []*wire.LimitReport{{Name: "tokens", Level: -3, Spent: 10, Offered: 20}},
-			Lanes: []*wire.LaneReport{{
-				Name: "chat", Sent: 5, Refused: map[string]uint64{"Deadline": 4, "an invented reason": 1},
-				WaitBuckets: []uint64{4, 1}, WaitTotalMillis: 12, OldestWaitMillis: 1500, Queued: 2,
-			}},
-			Models: []*wire.ModelTokens{{Model: "m", Input: 6}},
-		}},
-	}, time.Now())
-	want := `
-# HELP headgate_calls_total Calls by what became of them: sent, refused by the policy, cancelled while queued.
-# TYPE headgate_calls_total counter
-headgate_calls_total{lane="chat",namespace="ns",outcome="cancelled",policy="p",provider="openai",reason=""} 0
-headgate_calls_total{lane="chat",namespace="ns",outcome="refused",policy="p",provider="openai",reason="Deadline"} 4
-headgate_calls_total{lane="chat",namespace="ns",outcome="refused",policy="p",provider="openai",reason="Other"} 1
-headgate_calls_total{lane="chat",namespace="ns",outcome="sent",policy="p",provider="openai",reason=""} 5
-# HELP headgate_limit_remaining What could go now, in the limit's unit; negative is debt.
-# TYPE headgate_limit_remaining gauge
-headgate_limit_remaining{limit="tokens",namespace="ns",policy="p",provider="openai"} -3
-# HELP headgate_queue_oldest_seconds How long the oldest queued call has waited.
-# TYPE headgate_queue_oldest_seconds gauge
-headgate_queue_oldest_seconds{lane="chat",namespace="ns",policy="p",provider="openai"} 1.5
-`
-	names := []string{"headgate_calls_total", "headgate_limit_remaining", "headgate_queue_oldest_seconds"}
-	if err := testutil.CollectAndCompare(s, strings.NewReader(want), names...); err != nil {
-		t.Error(err)
-	}
-	if problems, err := testutil.CollectAndLint(s); err != nil || len(problems) > 0 {
-		t.Errorf("lint: %v %v", problems, err)
-	}
-	s.lead.self = false
-	if n := testutil.CollectAndCount(s, names...); n != 0 {
-		t.Errorf("a replica that does not lead shows %d series of policies", n)
-	}
-}
