@@ -4,6 +4,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"flag"
 	"io"
 	"os"
@@ -55,6 +56,41 @@ func TestLimitFlagsReplaceTheDefaultsOfTheirDialect(t *testing.T) {
 	}
 	if len(o.provider.ModelGroups) != 1 || o.provider.ModelGroups[0].Name != "claude" {
 		t.Errorf("groups = %+v", o.provider.ModelGroups)
+	}
+}
+
+// TestEachFlagReachesTheProvider sets every flag that is one field of the provider's options.
+func TestEachFlagReachesTheProvider(t *testing.T) {
+	o, err := parse("--first-byte=1s", "--per-token=2ms", "--output-tokens=3", "--skew=-4s", "--omit-date", "--gzip",
+		"--max-arrivals=5", "--key=a", "--key=b", "--charge-rejected", "--tls-hosts=a.example,10.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fakeprovider.Options{
+		FirstByte: time.Second, PerToken: 2 * time.Millisecond, OutputTokens: 3, Skew: -4 * time.Second, OmitDate: true,
+		Gzip: true, MaxArrivals: 5, Keys: []string{"a", "b"}, Profiles: o.provider.Profiles,
+	}
+	if diff := cmp.Diff(want, o.provider); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for d, p := range o.provider.Profiles {
+		if !p.ChargeRejected {
+			t.Errorf("%s: refused calls cost nothing", d)
+		}
+	}
+	o.tlsDir = t.TempDir()
+	certificate, err := o.certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(certificate.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, good := range map[string]bool{"a.example": true, "10.0.0.1": true, "localhost": false} {
+		if err := leaf.VerifyHostname(host); (err == nil) != good {
+			t.Errorf("the certificate is for %s: %v", host, err)
+		}
 	}
 }
 
