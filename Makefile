@@ -3,7 +3,7 @@ SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-CACHE ?= /var/cache/headgate
+CACHE ?= $(or $(HEADGATE_CACHE),/var/cache/headgate)
 export HEADGATE_CACHE := $(CACHE)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -67,12 +67,13 @@ soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
 
 .PHONY: cover
 cover: kube-assets ## Coverage by package.
-	go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1
+	mkdir -p bin && go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1
 
 ##@ Code
 
 .PHONY: generate
 generate: manifests ## Regenerate everything that is generated.
+	hack/packages generate
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	hack/generate-wire.sh
 	hack/generate-docs
@@ -94,7 +95,7 @@ lint-fix: $(GOLANGCI) ## Lint and mend what can be mended.
 	$(GOLANGCI) run --fix ./...
 
 .PHONY: verify
-verify: generate lint ## Regenerate, lint, check scripts; fail on any difference.
+verify: generate lint ## Regenerate, lint, vet; fail on any difference.
 	go vet ./...
 	hack/verify-clean
 
@@ -109,15 +110,13 @@ image: ## Build image tarballs into bin/images, without Docker.
 	hack/images
 
 .PHONY: kube-assets
-kube-assets: ## Build kube-apiserver, etcd and kubectl once, kept in $(CACHE).
+kube-assets: ## Build kube-apiserver, etcd and kubectl once, kept in the cache.
 	hack/packages tests
 	hack/cluster assets tests
 
-MANAGER_IMAGE ?= headgate/manager:dev
-GATEWAY_IMAGE ?= headgate/gateway:dev
 .PHONY: deploy
 deploy: ## Install into the cluster of KUBECONFIG: MANAGER_IMAGE=… GATEWAY_IMAGE=…
-	hack/deploy $(MANAGER_IMAGE) $(GATEWAY_IMAGE)
+	hack/deploy "$(MANAGER_IMAGE)" "$(GATEWAY_IMAGE)"
 
 .PHONY: undeploy
 undeploy: ## Remove Headgate from the cluster of KUBECONFIG; webhooks first.
