@@ -93,12 +93,23 @@ func (c *call) refuseAdmission(v admission.Verdict) {
 	if v.Limit != "" {
 		limit = c.cfg.plan.Name + "/" + v.Limit
 	}
-	status := http.StatusTooManyRequests
 	c.lane.Refused(string(v.Reason))
 	c.outcome = outcomeRefused
 	c.refuse(dialect.Refusal{
-		Status: status, Message: c.message(v, limit), Reason: string(v.Reason), Limit: limit, RetryAfter: v.Wait,
+		Status: http.StatusTooManyRequests, Message: c.message(v, limit), Reason: string(v.Reason), Limit: limit,
+		RetryAfter: retryAfter(v),
 	})
+}
+
+// untilAnEdit is what a client is told whose call no wait cures: only an edit of the policy does, and a short
+// wait would have it ask again and again.
+const untilAnEdit = time.Hour
+
+func retryAfter(v admission.Verdict) time.Duration {
+	if v.Reason == budget.ReasonTooLarge || v.Reason == budget.ReasonNothing {
+		return max(v.Wait, untilAnEdit)
+	}
+	return v.Wait
 }
 
 // message says which limit is used up, when the call would fit, and that the provider never saw it.

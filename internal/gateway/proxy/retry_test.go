@@ -391,6 +391,9 @@ func TestCallLargerThanALimitEverHoldsIsRefusedAtOnce(t *testing.T) {
 		if a.status != http.StatusTooManyRequests || a.header.Get(HeaderReason) != "TooLarge" || s.count() != 0 {
 			t.Errorf("answer %d %s", a.status, a.body)
 		}
+		if got := a.header.Get("Retry-After"); got != "3600" {
+			t.Errorf("Retry-After: %q; no wait cures it, so the client must not ask again soon", got)
+		}
 		t.Log(a.body)
 		if n := w.figures("anthropic").tally.LargestTooLarge.Load(); n < 5_000 || n > 5_010 {
 			t.Errorf("the largest is %d", n)
