@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -82,18 +83,20 @@ func TestB10SlowHeadersAreCut(t *testing.T) {
 			l := &single{conn: far, done: make(chan struct{})}
 			go func() { _ = srv.Serve(l) }()
 			start := time.Now()
-			go func() {
+			var sender sync.WaitGroup
+			sender.Go(func() {
 				_, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
 				for ; err == nil; _, err = io.WriteString(near, "x") {
 					time.Sleep(time.Second)
 				}
-			}()
+			})
 			_, _ = io.Copy(io.Discard, near)
 			if took := time.Since(start); took < headerTimeout || took > headerTimeout+2*time.Second {
 				t.Errorf("%s: cut after %s", name, took)
 			}
 			_ = near.Close()
 			_ = srv.Close()
+			sender.Wait()
 		}
 	})
 }
