@@ -6,6 +6,7 @@ package coordinator
 import (
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator/divide"
@@ -169,15 +170,29 @@ func (m *member) share(epoch uint64, now time.Time) *wire.Down {
 }
 
 // confirm lets others have what the member gave up, once it says that it acts on its newest share; slots
-// of calls in flight stay its own until they end.
+// of calls in flight stay its own until they end. A rate is in use no longer than it is acted on: what calls
+// have reserved of a bucket was paid for already.
 func (sp *space) confirm(m *member, report *wire.Report) {
 	for key, ledger := range sp.ledgers {
-		if ledger.Confirm(m.id(), inUse(report, key)) {
+		used := 0.0
+		if sp.countsSlots(key) {
+			used = inUse(report, key)
+		}
+		if ledger.Confirm(m.id(), used) {
 			sp.stale = true
 		}
 	}
 }
 
+// countsSlots says whether what is divided of a limit are slots.
+func (sp *space) countsSlots(key divide.Key) bool {
+	r := sp.routes[routeKey{key.Policy, key.Provider}]
+	return r != nil && slices.ContainsFunc(r.route.Limits, func(l plan.Limit) bool {
+		return l.Name == key.Limit && l.Budget == plan.InFlight
+	})
+}
+
+// inUse is what a report says calls hold of a limit.
 func inUse(report *wire.Report, key divide.Key) float64 {
 	for _, r := range report.GetRoutes() {
 		if r.GetPolicy() != key.Policy || r.GetProvider() != key.Provider {

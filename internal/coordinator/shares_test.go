@@ -301,3 +301,25 @@ func TestOnlyMatchingPodsShare(t *testing.T) {
 		}
 	})
 }
+
+// What calls in flight have reserved is an amount, and what is divided of a bucket is a rate: a busy gateway gives
+// up half of its rate at once, and of its slots those without a call.
+func TestCallsInFlightHoldSlotsAndNoRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, r := running(t)
+		defer r.kill()
+		a := w.join(w.pod("ns", "a", nil), func(g *gateway) {
+			g.routes = []*wire.RouteReport{{Policy: "support", Provider: "anthropic", Limits: []*wire.LimitReport{
+				{Name: "tokens", Reserved: 5000}, {Name: "in-flight", Reserved: 8},
+			}}}
+		})
+		defer a.leave()
+		eventually(t, 5*time.Second, "all for the first", func() bool { return a.rate(tokensLimit) == 100 })
+		b := w.join(w.pod("ns", "b", nil))
+		defer b.leave()
+		eventually(t, 5*time.Second, "half each", func() bool { return a.rate(tokensLimit) == 50 && b.rate(tokensLimit) == 50 })
+		eventually(t, 5*time.Second, "the slots that are free", func() bool {
+			return b.share("support/anthropic/in-flight").GetCapacity() == 2
+		})
+	})
+}
