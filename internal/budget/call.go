@@ -22,8 +22,6 @@ type Call struct {
 	Bytes int64
 	// NotBefore holds the call back until then; its place is kept.
 	NotBefore time.Time
-	// Attempt counts retries; only its owner reads it.
-	Attempt int
 	// Owner leads from a decided call back to what embeds it.
 	Owner any
 

@@ -10,6 +10,6 @@
 // divide); only the leader takes reports, others answer with its address; streams, messages, reports and
 // waits are bounded.
 //
-// It imports wire, plan, figures, status (for a type), divide, Connect, the API machinery of TokenReview and Prometheus, and
-// neither the controllers nor the gateway.
+// It imports wire, plan, figures, status (for a type), divide, Connect, the API machinery of TokenReview and
+// Prometheus, and neither the controllers nor the gateway.
 package coordinator
