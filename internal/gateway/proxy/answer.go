@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
@@ -178,16 +179,10 @@ func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.T
 		kind = admission.Kept
 		c.cfg.tally.EstimatedSettlements.Add(1)
 	}
-	c.settle(admission.Settlement{Kind: kind})
 	if failure.RejectsUsage && c.splice != nil {
-		c.g.rejectsUsage.add(c.cfg.base.Host)
-		c.splice, c.rejected = nil, true
-		again, end := c.repeatAtOnce(now)
-		if again != nil {
-			return again
-		}
-		return c.passOn(resp, end, 0)
+		return c.withoutUsage(resp, kind, now)
 	}
+	c.settle(admission.Settlement{Kind: kind})
 	wait, source, guided := c.guidance(reading, failure.Class)
 	c.countRefusal(failure, reading, wait, guided, now)
 	if failure.Class == dialect.ClassQuota {
@@ -200,6 +195,22 @@ func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.T
 		return again
 	}
 	return c.passOn(resp, end, wait)
+}
+
+// withoutUsage sends the call again as it came: what the provider refused is what we put into it.
+func (c *call) withoutUsage(resp *http.Response, kind admission.Kind, now time.Time) *again {
+	c.g.rejectsUsage.add(c.cfg.base.Host)
+	c.splice, c.rejected = nil, true
+	if c.ticket.Shadow {
+		// Where nothing may delay or refuse it, the reservation goes on to the send that counts.
+		return &again{verdict: admission.Verdict{State: budget.Admitted}, since: now, source: c.source}
+	}
+	c.settle(admission.Settlement{Kind: kind})
+	again, end := c.repeatAtOnce(now)
+	if again != nil {
+		return again
+	}
+	return c.passOn(resp, end, 0)
 }
 
 type prefixed struct {

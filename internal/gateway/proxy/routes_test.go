@@ -263,3 +263,29 @@ func TestB12BodiesArriveUnchangedAndMemoryIsBounded(t *testing.T) {
 		w.atRest()
 	})
 }
+
+// Observe also adds nothing to what the gateway repeats for itself: a call whose usage could not be asked for goes
+// again at once, whatever the limits say.
+func TestObserveRepeatsWithoutUsageAtOnce(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "stream_options") {
+			fail(w, http.StatusBadRequest, `{"error":{"message":"Unrecognized request argument supplied: stream_options","type":"invalid_request_error"}}`)
+			return
+		}
+		chat(w, false)
+	})
+	route := openaiRoute(perMinute("requests", plan.Requests, 1))
+	route.Observe = true
+	simulate(t, s, onePolicy(route), func(w *world) {
+		for i := range 3 {
+			w.gateway.rejectsUsage = hosts{}
+			a := w.post("/openai/v1/chat/completions", `{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"hello"}]}`)
+			if a.status != http.StatusOK || a.took > 50*time.Millisecond || s.count() != 2*(i+1) {
+				t.Errorf("answer %d after %s and %d sends", a.status, a.took, s.count())
+			}
+		}
+		time.Sleep(5 * time.Minute)
+		w.atRest()
+	})
+}
