@@ -18,15 +18,21 @@ node_ready() {
   "$HG_BIN/kubectl" --kubeconfig "$HG_KUBECONFIG" wait --for=condition=Ready "node/$HG_NODE" --timeout=1s
 }
 
+# put writes a file unless it holds the same already: kube-proxy ends when its configuration is written anew.
+put() { # file; the content is the standard input
+  cat >"$1.new"
+  if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
+}
+
 node_configs() {
   mkdir -p "$HG_STATE/cni/conf"
-  cat >"$HG_STATE/cni/conf/10-headgate.conflist" <<JSON
+  put "$HG_STATE/cni/conf/10-headgate.conflist" <<JSON
 {"cniVersion": "0.4.0", "name": "headgate", "plugins": [
   {"type": "bridge", "bridge": "$HG_POD_BRIDGE", "isGateway": true, "hairpinMode": true,
    "ipam": {"type": "host-local", "dataDir": "$HG_STATE/cni/ipam", "ranges": [[{"subnet": "$HG_POD_CIDR"}]], "routes": [{"dst": "$HG_NODE_IP/32"}, {"dst": "$HG_SERVICE_CIDR"}]}},
   {"type": "portmap", "capabilities": {"portMappings": true}}]}
 JSON
-  cat >"$HG_STATE/containerd.toml" <<TOML
+  put "$HG_STATE/containerd.toml" <<TOML
 version = 2
 root = "$HG_STATE/containerd"
 state = "$HG_STATE/run/containerd"
@@ -40,7 +46,7 @@ state = "$HG_STATE/run/containerd"
     bin_dir = "/usr/lib/cni"
     conf_dir = "$HG_STATE/cni/conf"
 TOML
-  cat >"$HG_STATE/kubelet.yaml" <<YAML
+  put "$HG_STATE/kubelet.yaml" <<YAML
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 containerRuntimeEndpoint: unix://$HG_CONTAINERD
@@ -61,7 +67,7 @@ resolvConf: ""
 maxPods: 60
 podLogsDir: $HG_STATE/podlogs
 YAML
-  cat >"$HG_STATE/kube-proxy.yaml" <<YAML
+  put "$HG_STATE/kube-proxy.yaml" <<YAML
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 mode: nftables
@@ -95,7 +101,7 @@ load_images() {
 }
 
 dns_up() {
-  cat >"$HG_STATE/Corefile" <<COREFILE
+  put "$HG_STATE/Corefile" <<COREFILE
 .:53 {
   bind $HG_NODE_IP
   errors

@@ -32,9 +32,17 @@ wait_for() { # what log seconds command…
   die "$what did not come up within ${limit}s; its log is $HG_STATE/log/$log.log"
 }
 
+parts="etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet kube-proxy coredns"
+
+# all_running fails when a part has ended since it was started.
+all_running() {
+  local name
+  for name in $parts; do running "$name" || die "$name has ended; its log is $HG_STATE/log/$name.log"; done
+}
+
 status() {
   local name
-  for name in etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet kube-proxy coredns; do
+  for name in $parts; do
     if running "$name"; then echo "$name running"; else echo "$name not running"; fi
   done
 }
