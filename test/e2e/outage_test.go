@@ -56,10 +56,18 @@ func TestD1OperatorDownPodsStillStart(t *testing.T) {
 		named(missed[0], "MissedByWebhook"), named(missed[1], "MissedByWebhook"), named(missed[2], "MissedByWebhook")))
 	within(t, 30*time.Second, "an Event tells", n.told(v1alpha1.EventPodsNotInjected, "3 of 4"))
 
-	mustKubectl(t, "", "rollout", "restart", "deployment/missed-too", "-n", n.name)
 	mustKubectl(t, "", "delete", "pod", "missed", "-n", n.name, "--grace-period=1")
-	mustKubectl(t, "", "rollout", "status", "deployment/missed-too", "-n", n.name, "--timeout=90s")
-	n.eventually(t, 90*time.Second, "the restart that status asked for governs them", pods(3, 3, 3, 3))
+	var restarted time.Time
+	n.eventually(t, 90*time.Second, "the restart that status asks for governs them", func(s *v1alpha1.RateLimitPolicyStatus) error {
+		err := pods(3, 3, 3, 3)(s)
+		// Injection fails open: a pod made while the second replica comes up may be missed once more, and status
+		// asks for another restart.
+		if err != nil && time.Since(restarted) > 25*time.Second {
+			restarted = time.Now()
+			mustKubectl(t, "", "rollout", "restart", "deployment/missed-too", "-n", n.name)
+		}
+		return err
+	})
 }
 
 // mustScaleBack leaves a manager for the tests that follow, whatever this one came to.
