@@ -24,7 +24,7 @@ func (s *Server) observe(st *stream, report *wire.Report, now time.Time) error {
 	if !withinBounds(report) {
 		return connect.NewError(connect.CodeInvalidArgument, errBadReport)
 	}
-	if err := s.take(st, report, now); err != nil {
+	if taken, err := s.take(st, report, now); !taken {
 		return err
 	}
 	s.opts.Figures.Observe(st.id.Pod, st.incarnation, report, now)
@@ -32,16 +32,19 @@ func (s *Server) observe(st *stream, report *wire.Report, now time.Time) error {
 }
 
 // take checks that the stream is its pod's and not too busy, reads what is about plan and share, and leaves
-// of the routes those of the namespace's plan.
-func (s *Server) take(st *stream, report *wire.Report, now time.Time) error {
+// of the routes those of the namespace's plan. A report on the way when another replica began to lead is not taken.
+func (s *Server) take(st *stream, report *wire.Report, now time.Time) (taken bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := st.member
-	if m.stream != st {
-		return errReplaced
-	}
 	if !st.allowed.take(now, reportsPerSecond, reportBurst) {
-		return errFlood
+		return false, errFlood
+	}
+	if st.moved != "" {
+		return false, nil
+	}
+	if m.stream != st {
+		return false, errReplaced
 	}
 	s.stats.reports++
 	sp := s.space(m.pod.Namespace)
@@ -60,7 +63,7 @@ func (s *Server) take(st *stream, report *wire.Report, now time.Time) error {
 	if report.GetEpoch() == s.lead.epoch && report.GetShareSequence() == m.sequence {
 		sp.confirm(m, report)
 	}
-	return nil
+	return true, nil
 }
 
 // acknowledge remembers which plan the gateway runs; true when that changed.

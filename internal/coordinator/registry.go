@@ -199,6 +199,8 @@ func (st *stream) move(address string) {
 	}
 	st.moved = address
 	st.poke()
+	// No check looks after it any more.
+	time.AfterFunc(sendTimeout, func() { st.end(errStuck) })
 }
 
 func (s *Server) stop() {

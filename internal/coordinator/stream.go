@@ -132,24 +132,23 @@ func (st *stream) write(conn *connect.BidiStream[wire.Up, wire.Down]) {
 func (s *Server) outbox(st *stream, now time.Time) []*wire.Down {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if st.moved != "" {
+		// Its member is forgotten already.
+		return []*wire.Down{leaderMessage(st.moved)}
+	}
 	if st.member == nil || st.member.stream != st {
 		return nil
 	}
 	var due []*wire.Down
-	switch space := s.spaces[st.id.Pod.Namespace]; {
-	case st.moved != "":
-		due = append(due, leaderMessage(st.moved))
-	default:
-		if space.revision > st.planSent {
-			st.planSent = space.revision
-			due = append(due, &wire.Down{Message: &wire.Down_Plan{
-				Plan: &wire.PlanUpdate{Revision: space.revision, Json: space.json},
-			}})
-		}
-		if st.shareDue && st.member.parts != nil {
-			st.shareDue = false
-			due = append(due, st.member.share(s.lead.epoch, now))
-		}
+	if space := s.spaces[st.id.Pod.Namespace]; space.revision > st.planSent {
+		st.planSent = space.revision
+		due = append(due, &wire.Down{Message: &wire.Down_Plan{
+			Plan: &wire.PlanUpdate{Revision: space.revision, Json: space.json},
+		}})
+	}
+	if st.shareDue && st.member.parts != nil {
+		st.shareDue = false
+		due = append(due, st.member.share(s.lead.epoch, now))
 	}
 	if len(due) > 0 {
 		st.sending = now

@@ -5,7 +5,6 @@ package report
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
@@ -106,7 +105,7 @@ func (c *Client) session(ctx context.Context, target string) outcome {
 	cancel()
 	<-s.done
 	c.connected.Store(false)
-	if end.err == nil || errors.Is(end.err, errSend) {
+	if end.err == nil {
 		end.err = s.err
 	}
 	return end

@@ -30,10 +30,7 @@ type session struct {
 	silent atomic.Bool
 }
 
-var (
-	errSend   = errors.New("the stream ended")
-	errSilent = errors.New("the coordinator says nothing")
-)
+var errSilent = errors.New("the coordinator says nothing")
 
 // newHTTPClient follows no redirects: where the leader is, a message says.
 func newHTTPClient(transport http.RoundTripper) *http.Client {
@@ -68,7 +65,7 @@ func (s *session) run(ctx context.Context) outcome {
 	silence := time.AfterFunc(2*dialTimeout+wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
 	defer silence.Stop()
 	if err := s.stream.Send(s.client.hello()); err != nil {
-		return s.over(errSend)
+		return s.last()
 	}
 	report := time.NewTimer(interval())
 	defer report.Stop()
@@ -84,9 +81,7 @@ func (s *session) run(ctx context.Context) outcome {
 			silence.Reset(wire.ShareTTL)
 			s.client.connected.Store(down.GetLeader() == nil)
 			if leader := down.GetLeader(); leader != nil {
-				end := s.over(nil)
-				end.leader = leader.GetAddress()
-				return end
+				return s.sentOn(leader)
 			}
 			if s.act(down) {
 				report.Reset(max(promptGap-time.Since(reported), 0))
@@ -95,11 +90,32 @@ func (s *session) run(ctx context.Context) outcome {
 			reported = time.Now()
 			s.client.lease.check(reported)
 			if err := s.stream.Send(s.client.report(reported, false)); err != nil {
-				return s.over(errSend)
+				return s.last()
 			}
 			report.Reset(interval())
 		}
 	}
+}
+
+// last is the outcome of a stream on which nothing can be sent any more: what was said before its end, such as
+// where the leader is, still counts.
+func (s *session) last() outcome {
+	for {
+		select {
+		case down := <-s.in:
+			if leader := down.GetLeader(); leader != nil {
+				return s.sentOn(leader)
+			}
+		case <-s.done:
+			return s.over(s.err)
+		}
+	}
+}
+
+func (s *session) sentOn(leader *wire.Leader) outcome {
+	end := s.over(nil)
+	end.leader = leader.GetAddress()
+	return end
 }
 
 func (s *session) over(err error) outcome {
