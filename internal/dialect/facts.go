@@ -3,7 +3,10 @@
 
 package dialect
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Charges says when a provider takes output tokens from its budgets.
 type Charges string
@@ -35,7 +38,9 @@ type Facts struct {
 	Name string
 	// Route is the name in lower case; the built-in route.
 	Route string
-	// DefaultBaseURL is where its provider answers; empty for Generic.
+	// Aliases are further names that people write, in lower case: azure, github-models.
+	Aliases []string
+	// DefaultBaseURL is where its provider answers; empty where that differs from account to account.
 	DefaultBaseURL string
 	// BaseURLVariables are the variables its SDKs read, with the path each expects after the route.
 	BaseURLVariables []Variable
@@ -55,23 +60,9 @@ type Variable struct {
 	Name string
 	// Path follows the route: OPENAI_BASE_URL ends in /v1, ANTHROPIC_BASE_URL does not.
 	Path string
-}
-
-var all = []Facts{
-	{
-		Name: "OpenAI", Route: "openai", DefaultBaseURL: "https://api.openai.com",
-		BaseURLVariables: []Variable{{Name: "OPENAI_BASE_URL", Path: "/v1"}},
-		Charges:          MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
-	},
-	{
-		Name: "Anthropic", Route: "anthropic", DefaultBaseURL: "https://api.anthropic.com",
-		BaseURLVariables: []Variable{{Name: "ANTHROPIC_BASE_URL"}},
-		Charges:          AsProduced, ResetMeans: ResetFull, CachedInputFree: true, SmallestInputTokens: 1,
-	},
-	{
-		Name: "Generic", Route: "generic",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
-	},
+	// Beside names another variable without which this one is not set: with other credentials than that one
+	// the SDK could not call through a gateway.
+	Beside string
 }
 
 // All returns the facts of every dialect, in a fixed order.
@@ -91,6 +82,18 @@ func ByName(name string) (Facts, bool) {
 func ByRoute(route string) (Facts, bool) {
 	for _, f := range all {
 		if f.Route == strings.ToLower(route) {
+			return f, true
+		}
+	}
+	return Facts{}, false
+}
+
+// Find returns the facts of the dialect that a person means by name: its name, its route or an alias, in any
+// case.
+func Find(name string) (Facts, bool) {
+	name = strings.ToLower(name)
+	for _, f := range all {
+		if f.Route == name || slices.Contains(f.Aliases, name) {
 			return f, true
 		}
 	}

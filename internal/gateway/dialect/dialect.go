@@ -35,22 +35,56 @@ type Dialect interface {
 	Refusal(r Refusal) (status int, h http.Header, body []byte)
 	// StreamError is a provider-shaped error event for a stream that has started.
 	StreamError(message string) []byte
-	// SetCredential puts key where the provider expects it and removes every other credential.
-	SetCredential(h http.Header, key string)
-	// Fingerprint tells apart the accounts behind the app's own credentials; 0 where there are none. It is
-	// a keyed hash: the key cannot be found from it.
-	Fingerprint(h http.Header) uint64
+	// SetCredential puts key where the provider expects it and removes every other credential, also from the
+	// raw query, which it returns.
+	SetCredential(h http.Header, query, key string) string
+	// Fingerprint tells apart the accounts behind the app's own credentials, in headers or raw query; 0 where
+	// there are none. It is a keyed hash: the key cannot be found from it.
+	Fingerprint(h http.Header, query string) uint64
 }
 
 // Operation is what a request asks for.
 type Operation struct {
-	// Name is short and of a closed set: chat, messages, responses, embeddings, completions, other.
+	// Name is short and of a closed set: chat, messages, responses, embeddings, completions, generate, converse,
+	// invoke, other.
 	Name string
+	// Format is the shape of its request, its answer and its events; "" where nothing is metered.
+	Format Format
+	// Model is what the path names, for APIs that have it there; it is still escaped by nothing, and "" where
+	// the body names it.
+	Model string
+	// Stream: the path asks for a stream, whatever the body says.
+	Stream bool
 	// Metered operations are charged to token budgets; others to Requests and InFlight alone.
 	Metered bool
 	// Free operations (listing models, counting tokens) are charged to nothing.
 	Free bool
 }
+
+// Format is the shape of an operation's request, answer and events. Several dialects share one.
+type Format string
+
+// The formats.
+const (
+	// FormatChat is OpenAI's chat completions, and the older completions and embeddings, which report alike.
+	FormatChat Format = "chat"
+	// FormatResponses is OpenAI's responses.
+	FormatResponses Format = "responses"
+	// FormatMessages is Anthropic's messages.
+	FormatMessages Format = "messages"
+	// FormatGenerate is Google's generateContent; a stream is SSE or an array of documents.
+	FormatGenerate Format = "generate"
+	// FormatConverse is Bedrock's Converse; a stream is an AWS event stream.
+	FormatConverse Format = "converse"
+	// FormatInvoke is Bedrock's InvokeModel: any model's own body, usage in headers or the last event.
+	FormatInvoke Format = "invoke"
+	// FormatCohere is Cohere's own chat (v2) and its relatives.
+	FormatCohere Format = "cohere"
+	// FormatOllama is Ollama's own API; a stream is NDJSON.
+	FormatOllama Format = "ollama"
+	// FormatTGI is Text Generation Inference's own API.
+	FormatTGI Format = "tgi"
+)
 
 // Request is what a call may cost. Zero values mean "not stated".
 type Request struct {

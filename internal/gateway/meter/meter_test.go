@@ -142,7 +142,7 @@ func TestA11ErrorEvents(t *testing.T) {
 
 func documentOf(operation string) dialect.Meter {
 	h := http.Header{"Content-Type": {"application/json"}}
-	return New(dialect.Operation{Name: operation}, h, dialect.MeterOptions{Stream: true}, testClass)
+	return New(dialect.Operation{Name: operation, Format: dialect.Format(operation)}, h, dialect.MeterOptions{Stream: true}, testClass)
 }
 
 // TestDocuments: usage is found wherever it stands in a document of any length, and the end of the document

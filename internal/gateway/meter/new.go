@@ -47,17 +47,18 @@ func isStream(contentType string, opts dialect.MeterOptions) bool {
 }
 
 func readerOf(op dialect.Operation) reader {
-	switch op.Name {
-	case "messages":
+	switch op.Format {
+	case dialect.FormatMessages:
 		return messages
-	case "responses":
+	case dialect.FormatResponses:
 		return responses
+	default:
+		return chat
 	}
-	return chat
 }
 
 func adderOf(op dialect.Operation) func(*dialect.Usage, gjson.Result) {
-	if op.Name == "messages" {
+	if op.Format == dialect.FormatMessages {
 		return addAnthropic
 	}
 	return addOpenAI

@@ -30,7 +30,7 @@ func testClass(document []byte) dialect.Failure {
 }
 
 func streamMeter(operation string, strip bool) dialect.Meter {
-	return New(dialect.Operation{Name: operation, Metered: true}, event(), dialect.MeterOptions{Stream: true, StripUsage: strip}, testClass)
+	return New(dialect.Operation{Name: operation, Format: dialect.Format(operation), Metered: true}, event(), dialect.MeterOptions{Stream: true, StripUsage: strip}, testClass)
 }
 
 // outcome is all a meter says.

@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -162,7 +163,8 @@ func (c *call) read() bool {
 	}
 	if c.op.Metered {
 		c.req = d.ReadRequest(c.op, c.r.Header.Get("Content-Type"), body.Bytes)
-		c.req.Model = cleanModel(c.req.Model)
+		c.req.Stream = c.req.Stream || c.op.Stream
+		c.req.Model = cleanModel(cmp.Or(c.op.Model, c.req.Model))
 		if !body.Replayable() {
 			// Of a body that is not held, the part that was not read counts as text.
 			c.req.TextBytes += max(c.r.ContentLength, spool.MaxReplayable) - int64(len(body.Bytes))
@@ -293,7 +295,7 @@ func (c *call) fingerprint() uint64 {
 	if c.cfg.plan.CredentialKey != "" {
 		return 1
 	}
-	return c.cfg.dialect.Fingerprint(c.r.Header)
+	return c.cfg.dialect.Fingerprint(c.r.Header, c.r.URL.RawQuery)
 }
 
 // replayable says whether the call could be sent again at all.
@@ -301,18 +303,17 @@ func (c *call) replayable() bool {
 	return c.body.Replayable() && !c.cfg.plan.Observe && c.r.Context().Err() == nil
 }
 
-// credential puts the gateway's own key in place, if the route has one.
-func (c *call) credential(h http.Header) error {
+// credential puts the gateway's own key in place, if the route has one, and returns the query to send.
+func (c *call) credential(h http.Header, query string) (string, error) {
 	name := c.cfg.plan.CredentialKey
 	if name == "" {
-		return nil
+		return query, nil
 	}
 	key, err := c.g.opts.Credentials.Key(name, c.cfg.base)
 	if err != nil {
-		return err
+		return "", err
 	}
-	c.cfg.dialect.SetCredential(h, key)
-	return nil
+	return c.cfg.dialect.SetCredential(h, query, key), nil
 }
 
 // prepare makes the app's request the one to the provider, once.
@@ -321,16 +322,17 @@ func (c *call) prepare(ctx context.Context) (*http.Request, error) {
 	if c.cfg.dialect != nil {
 		path = c.cfg.dialect.Path(path)
 	}
-	u, err := target(c.cfg.base, path, c.r.URL.RawQuery)
-	if err != nil {
-		return nil, err
-	}
 	h := c.r.Header
 	upstream.PrepareRequest(h)
 	if c.op.Metered {
 		upstream.MeterableEncoding(h, c.req.Stream)
 	}
-	if err := c.credential(h); err != nil {
+	query, err := c.credential(h, c.r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	u, err := target(c.cfg.base, path, query)
+	if err != nil {
 		return nil, err
 	}
 	out := c.r.WithContext(ctx)

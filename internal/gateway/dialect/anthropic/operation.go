@@ -32,7 +32,7 @@ func (d Dialect) Operation(method, path string) dialect.Operation {
 		return dialect.Operation{Name: other, Free: rest == "models" || strings.HasPrefix(rest, "models/")}
 	case method != http.MethodPost:
 	case rest == "messages":
-		return dialect.Operation{Name: messages, Metered: true}
+		return dialect.Operation{Name: messages, Format: dialect.FormatMessages, Metered: true}
 	case rest == "messages/count_tokens":
 		return dialect.Operation{Name: other, Free: true}
 	}

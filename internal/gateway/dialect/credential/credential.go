@@ -8,6 +8,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -37,8 +39,32 @@ var secret = func() (s [32]byte) {
 	return s
 }()
 
-// Fingerprint tells apart the accounts behind the credentials in h; it is 0 where there are none.
-func Fingerprint(h http.Header) uint64 {
+// WithoutQuery removes the parameters of the raw query that are named keys, and leaves every other byte.
+func WithoutQuery(query string, keys ...string) string {
+	if query == "" {
+		return ""
+	}
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		if _, is := parameter(part, keys); !is {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// parameter returns the value of a part of a raw query if its name, however it is escaped, is one of keys.
+func parameter(part string, keys []string) (value string, is bool) {
+	name, value, _ := strings.Cut(part, "=")
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	return value, slices.Contains(keys, name)
+}
+
+// Fingerprint tells apart the accounts behind the credentials in h, and in those parameters of the raw query
+// that are named keys; it is 0 where there are none.
+func Fingerprint(h http.Header, query string, keys ...string) uint64 {
 	var array [1024]byte
 	text := append(array[:0], secret[:]...)
 	found := false
@@ -48,6 +74,13 @@ func Fingerprint(h http.Header) uint64 {
 		}
 		for _, line := range h[n] {
 			text, found = append(append(append(text, byte(i)), line...), 0), true
+		}
+	}
+	if query != "" && len(keys) > 0 {
+		for part := range strings.SplitSeq(query, "&") {
+			if value, is := parameter(part, keys); is {
+				text, found = append(append(append(text, 0xff), value...), 0), true
+			}
 		}
 	}
 	if !found {

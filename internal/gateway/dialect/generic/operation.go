@@ -28,7 +28,7 @@ func (d Dialect) Operation(method, path string) dialect.Operation {
 	switch {
 	case method != http.MethodPost:
 	case strings.HasSuffix(path, "/messages"):
-		return dialect.Operation{Name: messages, Metered: true}
+		return dialect.Operation{Name: messages, Format: dialect.FormatMessages, Metered: true}
 	case strings.HasSuffix(path, "/messages/count_tokens"):
 		return dialect.Operation{Name: "other", Free: true}
 	}

@@ -59,12 +59,13 @@ func (Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.MeterO
 }
 
 // SetCredential implements dialect.Dialect.
-func (Dialect) SetCredential(h http.Header, key string) {
+func (Dialect) SetCredential(h http.Header, query, key string) string {
 	credential.Replace(h, "Authorization", "Bearer "+credential.Clean(key))
+	return query
 }
 
 // Fingerprint implements dialect.Dialect.
-func (Dialect) Fingerprint(h http.Header) uint64 { return credential.Fingerprint(h) }
+func (Dialect) Fingerprint(h http.Header, _ string) uint64 { return credential.Fingerprint(h, "") }
 
 // Refusal implements dialect.Dialect.
 func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {

@@ -16,8 +16,8 @@ import (
 // ReadFailure implements dialect.Dialect.
 func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
 	d := failure.Read(h, body)
-	f := failure.New(classify(status, d), d)
-	f.Budget = budget(d)
+	f := failure.New(Classify(status, d), d)
+	f.Budget = Budget(d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
 	hint, hinted := guidance.Hint(d.Message, "try again in ", "retry after ")
 	guidance.Settle(r, f.Class, hint, hinted)
@@ -27,13 +27,13 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 // classifyEvent classes an error event inside a stream, which has no status of its own.
 func classifyEvent(document []byte) dialect.Failure {
 	d := failure.Read(nil, document)
-	f := failure.New(classify(eventStatus(d), d), d)
-	f.Budget = budget(d)
+	f := failure.New(Classify(EventStatus(d), d), d)
+	f.Budget = Budget(d)
 	return f
 }
 
-// eventStatus is the status the same error would have had as a response.
-func eventStatus(d failure.Document) int {
+// EventStatus is the status the same error would have had as a response.
+func EventStatus(d failure.Document) int {
 	switch {
 	case strings.HasPrefix(d.Type, "invalid_request"), strings.HasPrefix(d.Code, "invalid_"), d.Code == "context_length_exceeded":
 		return http.StatusBadRequest
@@ -43,8 +43,8 @@ func eventStatus(d failure.Document) int {
 	return http.StatusBadGateway
 }
 
-// classify reads machine codes first: the same sentence serves throttles and exhausted quotas.
-func classify(status int, d failure.Document) dialect.Class {
+// Classify reads machine codes first: the same sentence serves throttles and exhausted quotas.
+func Classify(status int, d failure.Document) dialect.Class {
 	if quota[d.Code] || quota[d.Type] {
 		return dialect.ClassQuota
 	}
@@ -79,8 +79,8 @@ func throttle(status int, message string) dialect.Class {
 	return dialect.ClassThrottle
 }
 
-// budget is the budget a refusal names: its type, or the abbreviation in its message.
-func budget(d failure.Document) string {
+// Budget is the budget a refusal names: its type, or the abbreviation in its message.
+func Budget(d failure.Document) string {
 	switch {
 	case d.Type == "requests", strings.Contains(d.Message, "(RPM)"), strings.Contains(d.Message, "(RPD)"):
 		return plan.Requests

@@ -41,13 +41,13 @@ func OperationOf(method, rest string) dialect.Operation {
 	}
 	switch rest {
 	case "chat/completions":
-		return dialect.Operation{Name: chat, Metered: true}
+		return dialect.Operation{Name: chat, Format: dialect.FormatChat, Metered: true}
 	case "responses":
-		return dialect.Operation{Name: responses, Metered: true}
+		return dialect.Operation{Name: responses, Format: dialect.FormatResponses, Metered: true}
 	case "embeddings":
-		return dialect.Operation{Name: embeddings, Metered: true}
+		return dialect.Operation{Name: embeddings, Format: dialect.FormatChat, Metered: true}
 	case "completions":
-		return dialect.Operation{Name: completions, Metered: true}
+		return dialect.Operation{Name: completions, Format: dialect.FormatChat, Metered: true}
 	case "responses/input_tokens":
 		return dialect.Operation{Name: other, Free: true}
 	}

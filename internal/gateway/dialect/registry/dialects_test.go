@@ -32,7 +32,13 @@ func TestEveryDialectIsFound(t *testing.T) {
 
 // TestOperations: every spelling of a path that the provider would take for the operation is metered.
 func TestOperations(t *testing.T) {
-	metered := func(name string) dialect.Operation { return dialect.Operation{Name: name, Metered: true} }
+	metered := func(name string) dialect.Operation {
+		format := dialect.Format(name)
+		if name == "embeddings" || name == "completions" {
+			format = dialect.FormatChat
+		}
+		return dialect.Operation{Name: name, Format: format, Metered: true}
+	}
 	free, other := dialect.Operation{Name: "other", Free: true}, dialect.Operation{Name: "other"}
 	cases := []struct {
 		dialect, method, path string
@@ -207,7 +213,7 @@ func TestStreamErrors(t *testing.T) {
 	for name, op := range map[string]string{"OpenAI": "chat", "Anthropic": "messages", "Generic": "chat"} {
 		d := ByName(name)
 		event := d.StreamError("headgate: the provider's stream \"broke\"\n")
-		m := d.NewMeter(dialect.Operation{Name: op}, http.Header{}, dialect.MeterOptions{Stream: true})
+		m := d.NewMeter(dialect.Operation{Name: op, Format: dialect.Format(op)}, http.Header{}, dialect.MeterOptions{Stream: true})
 		m.Write(event)
 		if f, failed := m.StreamFailure(); !failed || !strings.HasPrefix(f.Message, "headgate: the provider's stream") {
 			t.Errorf("%s: %q is read as %+v", name, event, f)
@@ -223,7 +229,9 @@ func TestStreamErrors(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	for name, header := range map[string]string{"OpenAI": "Authorization", "Anthropic": "X-Api-Key", "Generic": "Authorization"} {
 		h := http.Header{"Authorization": {"Bearer app"}, "X-Api-Key": {"app"}}
-		ByName(name).SetCredential(h, "ours\n")
+		if query := ByName(name).SetCredential(h, "a=b", "ours\n"); query != "a=b" {
+			t.Errorf("%s: query %q", name, query)
+		}
 		if got := strings.TrimPrefix(h.Get(header), "Bearer "); got != "ours" || len(h) != 1 {
 			t.Errorf("%s: %v", name, h)
 		}

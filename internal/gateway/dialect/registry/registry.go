@@ -7,10 +7,17 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/anthropic"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/generic"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/groq"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
 )
 
-var dialects = []dialect.Dialect{openai.Dialect{}, anthropic.Dialect{}, generic.Dialect{}}
+// dialects holds one line for each.
+var dialects = []dialect.Dialect{
+	anthropic.Dialect{},
+	generic.Dialect{},
+	groq.Dialect,
+	openai.Dialect{},
+}
 
 // ByName returns the dialect a plan calls name ("OpenAI"); nil if there is none.
 func ByName(name string) dialect.Dialect {

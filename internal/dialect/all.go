@@ -1,0 +1,91 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect
+
+// all holds the facts in the order the API lists the names. Where no default URL stands, it differs from account
+// to account or from region to region, and a guess would send data to the wrong one.
+var all = []Facts{
+	{
+		Name: "OpenAI", Route: "openai", DefaultBaseURL: "https://api.openai.com",
+		BaseURLVariables: []Variable{{Name: "OPENAI_BASE_URL", Path: "/v1"}},
+		Charges:          MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+	},
+	{
+		Name: "AzureOpenAI", Route: "azureopenai", Aliases: []string{"azure", "azure-openai"},
+		Charges: MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Anthropic", Route: "anthropic", DefaultBaseURL: "https://api.anthropic.com",
+		BaseURLVariables: []Variable{{Name: "ANTHROPIC_BASE_URL"}},
+		Charges:          AsProduced, ResetMeans: ResetFull, CachedInputFree: true, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Gemini", Route: "gemini", Aliases: []string{"google"}, DefaultBaseURL: "https://generativelanguage.googleapis.com",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "VertexAI", Route: "vertexai", Aliases: []string{"vertex", "vertex-ai"},
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Bedrock", Route: "bedrock",
+		Charges: MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Mistral", Route: "mistral", DefaultBaseURL: "https://api.mistral.ai",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Cohere", Route: "cohere", DefaultBaseURL: "https://api.cohere.com",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Groq", Route: "groq", DefaultBaseURL: "https://api.groq.com",
+		Charges: EstimateThenActual, ResetMeans: ResetFull, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Cerebras", Route: "cerebras", DefaultBaseURL: "https://api.cerebras.ai",
+		Charges: MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Together", Route: "together", DefaultBaseURL: "https://api.together.xyz",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Fireworks", Route: "fireworks", DefaultBaseURL: "https://api.fireworks.ai",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "DeepSeek", Route: "deepseek", DefaultBaseURL: "https://api.deepseek.com",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "XAI", Route: "xai", Aliases: []string{"x-ai"}, DefaultBaseURL: "https://api.x.ai",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Perplexity", Route: "perplexity", DefaultBaseURL: "https://api.perplexity.ai",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "OpenRouter", Route: "openrouter", DefaultBaseURL: "https://openrouter.ai",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "GitHubModels", Route: "githubmodels", Aliases: []string{"github-models"}, DefaultBaseURL: "https://models.github.ai",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "HuggingFace", Route: "huggingface", Aliases: []string{"hugging-face"}, DefaultBaseURL: "https://router.huggingface.co",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "SelfHosted", Route: "selfhosted", Aliases: []string{"self-hosted", "vllm", "tgi", "ollama"},
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+	{
+		Name: "Generic", Route: "generic",
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+	},
+}

@@ -1,0 +1,102 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compatible
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/request"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/urlpath"
+	"github.com/headgate-dev/headgate/internal/gateway/meter"
+)
+
+// Dialect implements dialect.Dialect. Credentials and refusals are OpenAI's.
+type Dialect struct {
+	openai.Dialect
+	Spec Spec
+}
+
+var _ dialect.Dialect = Dialect{}
+
+// Facts implements dialect.Dialect.
+func (d Dialect) Facts() facts.Facts {
+	f, _ := facts.ByName(d.Spec.Name)
+	return f
+}
+
+// Path implements dialect.Dialect.
+func (d Dialect) Path(path string) string {
+	if d.Spec.Version == "" {
+		return urlpath.Clean(path)
+	}
+	return urlpath.Versioned(path, d.Spec.Version, d.Spec.Beside...)
+}
+
+// Operation implements dialect.Dialect.
+func (d Dialect) Operation(method, path string) dialect.Operation {
+	rest, ok := strings.CutPrefix(d.Path(path), d.Spec.Version+"/")
+	if !ok {
+		return dialect.Operation{Name: "other"}
+	}
+	return openai.OperationOf(method, strings.TrimSuffix(rest, "/"))
+}
+
+// ReadRequest implements dialect.Dialect.
+func (d Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.Request {
+	if !op.Metered {
+		return dialect.Request{}
+	}
+	r := request.Read(body, d.Spec.costs())
+	r.WantsUsage = r.WantsUsage || d.Spec.NoUsageOption && r.Stream
+	return r
+}
+
+// InjectUsage implements dialect.Dialect.
+func (d Dialect) InjectUsage(op dialect.Operation, body []byte) (dialect.Splice, bool) {
+	if d.Spec.NoUsageOption {
+		return dialect.Splice{}, false
+	}
+	return d.Dialect.InjectUsage(op, body)
+}
+
+// ReadHeaders implements dialect.Dialect.
+func (d Dialect) ReadHeaders(status int, h http.Header, received time.Time) dialect.Reading {
+	return guidance.Read(status, h, received, d.Spec.Buckets)
+}
+
+// ReadFailure implements dialect.Dialect.
+func (d Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
+	f := Failed{Status: status, Header: h, Document: failure.Read(h, body)}
+	if d.Spec.Complete != nil {
+		d.Spec.Complete(f, r)
+	}
+	out := failure.New(d.Spec.classify(f), f.Document)
+	out.Budget = d.Spec.budget(f)
+	out.RejectsUsage = failure.RejectsUsage(status, f.Document)
+	hint, hinted := d.Spec.hint(f, r.Reference)
+	guidance.Settle(r, out.Class, hint, hinted)
+	return out
+}
+
+// NewMeter implements dialect.Dialect.
+func (d Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.MeterOptions) dialect.Meter {
+	opts.StripUsage = opts.StripUsage && !d.Spec.NoUsageOption
+	return meter.New(op, h, opts, d.classifyEvent)
+}
+
+// classifyEvent classes an error event inside a stream.
+func (d Dialect) classifyEvent(document []byte) dialect.Failure {
+	doc := failure.Read(nil, document)
+	f := Failed{Status: openai.EventStatus(doc), Document: doc, InStream: true}
+	out := failure.New(d.Spec.classify(f), doc)
+	out.Budget = d.Spec.budget(f)
+	return out
+}
