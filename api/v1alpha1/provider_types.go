@@ -7,35 +7,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Dialect names what a provider's API sends and expects.
-//
-// +kubebuilder:validation:Enum=OpenAI;Anthropic;Generic
-type Dialect string
-
-// The dialects.
-const (
-	DialectOpenAI    Dialect = "OpenAI"
-	DialectAnthropic Dialect = "Anthropic"
-	DialectGeneric   Dialect = "Generic"
-)
-
 // Provider is one LLM API and the rules for calls to it.
 type Provider struct {
 	// name is the route: apps call 127.0.0.1:15080/NAME. A provider named after a dialect in lower case
-	// (openai, anthropic) needs neither dialect nor baseURL.
+	// (openai, anthropic, groq) needs no dialect, and no baseURL where the dialect has one.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name,omitempty"`
 
-	// dialect names what the provider's API sends. Absent means the dialect whose lower-case name is the
-	// provider's; without one, Generic.
+	// dialect names what the provider's API sends. Absent means the dialect that the provider's name means:
+	// a dialect's name in lower case, or azure, azure-openai, google, vertex, vertex-ai, x-ai,
+	// github-models, hugging-face, self-hosted, vllm, tgi or ollama; with any other name, Generic.
 	// +optional
 	Dialect Dialect `json:"dialect,omitempty"`
 
 	// baseURL is where calls go: http or https, a host, an optional port and path, nothing else. Absent
-	// means the dialect's own; Generic has none.
+	// means the dialect's own. It is required with AzureOpenAI (https://RESOURCE.openai.azure.com), VertexAI
+	// (https://REGION-aiplatform.googleapis.com), Bedrock (https://bedrock-runtime.REGION.amazonaws.com),
+	// SelfHosted (http://vllm.models.svc:8000) and Generic, which have none.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional

@@ -14,11 +14,13 @@ var all = []Facts{
 	{
 		Name: "AzureOpenAI", Route: "azureopenai", Aliases: []string{"azure", "azure-openai"},
 		Charges: MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+		ExampleBaseURL: "https://RESOURCE.openai.azure.com",
+		HostParts:      []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"},
 	},
 	{
 		Name: "Anthropic", Route: "anthropic", DefaultBaseURL: "https://api.anthropic.com",
 		BaseURLVariables: []Variable{{Name: "ANTHROPIC_BASE_URL"}},
-		Charges:          AsProduced, ResetMeans: ResetFull, CachedInputFree: true, SmallestInputTokens: 1,
+		Charges:          AsProduced, ResetMeans: ResetFull, CachedInputFree: true, TokensApart: true, SmallestInputTokens: 1,
 	},
 	{
 		Name: "Gemini", Route: "gemini", Aliases: []string{"google"}, DefaultBaseURL: "https://generativelanguage.googleapis.com",
@@ -27,10 +29,12 @@ var all = []Facts{
 	{
 		Name: "VertexAI", Route: "vertexai", Aliases: []string{"vertex", "vertex-ai"},
 		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		ExampleBaseURL: "https://REGION-aiplatform.googleapis.com", HostParts: []string{"aiplatform.googleapis.com"},
 	},
 	{
 		Name: "Bedrock", Route: "bedrock",
 		Charges: MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		ExampleBaseURL: "https://bedrock-runtime.REGION.amazonaws.com", HostParts: []string{"bedrock-runtime."},
 	},
 	{
 		Name: "Mistral", Route: "mistral", DefaultBaseURL: "https://api.mistral.ai",
@@ -54,7 +58,7 @@ var all = []Facts{
 	},
 	{
 		Name: "Fireworks", Route: "fireworks", DefaultBaseURL: "https://api.fireworks.ai",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, TokensApart: true, SmallestInputTokens: 1,
 	},
 	{
 		Name: "DeepSeek", Route: "deepseek", DefaultBaseURL: "https://api.deepseek.com",
@@ -83,9 +87,11 @@ var all = []Facts{
 	{
 		Name: "SelfHosted", Route: "selfhosted", Aliases: []string{"self-hosted", "vllm", "tgi", "ollama"},
 		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		ExampleBaseURL: "http://vllm.models.svc:8000",
 	},
 	{
 		Name: "Generic", Route: "generic",
 		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		ExampleBaseURL: "https://llm.example.com",
 	},
 }

@@ -42,6 +42,10 @@ type Facts struct {
 	Aliases []string
 	// DefaultBaseURL is where its provider answers; empty where that differs from account to account.
 	DefaultBaseURL string
+	// ExampleBaseURL shows what a base URL looks like where there is no default; capitals are to be replaced.
+	ExampleBaseURL string
+	// HostParts are parts of its providers' host names, by which one is recognized whose dialect is not stated.
+	HostParts []string
 	// BaseURLVariables are the variables its SDKs read, with the path each expects after the route.
 	BaseURLVariables []Variable
 	// Charges, ResetMeans: see the types.
@@ -51,6 +55,8 @@ type Facts struct {
 	CachedInputFree bool
 	// ChargesRejected says that a refused call costs a request.
 	ChargesRejected bool
+	// TokensApart: the provider limits input and output tokens each for itself, never their sum.
+	TokensApart bool
 	// SmallestInputTokens is the least input any call has.
 	SmallestInputTokens int64
 }
@@ -68,6 +74,13 @@ type Variable struct {
 // All returns the facts of every dialect, in a fixed order.
 func All() []Facts { return append([]Facts(nil), all...) }
 
+// Generic is the name of the dialect of providers that are not known any closer.
+const Generic = "Generic"
+
+// BuiltIn says whether a gateway has the route of the dialect's name: at the default base URL, or at the one of
+// the policy's only provider of the dialect. Providers of Generic share nothing that a route could stand for.
+func (f Facts) BuiltIn() bool { return f.Name != Generic }
+
 // ByName returns the facts of the dialect the API calls name.
 func ByName(name string) (Facts, bool) {
 	for _, f := range all {
@@ -82,6 +95,18 @@ func ByName(name string) (Facts, bool) {
 func ByRoute(route string) (Facts, bool) {
 	for _, f := range all {
 		if f.Route == strings.ToLower(route) {
+			return f, true
+		}
+	}
+	return Facts{}, false
+}
+
+// ByHost returns the facts of the dialect that providers at host speak, where the host tells.
+func ByHost(host string) (Facts, bool) {
+	host = strings.ToLower(host)
+	for _, f := range all {
+		own := strings.TrimPrefix(f.DefaultBaseURL, "https://")
+		if own != "" && host == own || slices.ContainsFunc(f.HostParts, func(p string) bool { return strings.Contains(host, p) }) {
 			return f, true
 		}
 	}

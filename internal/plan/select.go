@@ -43,8 +43,7 @@ func (p *Policy) Route(name string) (*Route, bool) {
 		}
 	}
 	facts, ok := dialect.ByRoute(name)
-	// Without a default URL a dialect has no built-in route: nothing injected ever names it.
-	if !ok || facts.DefaultBaseURL == "" {
+	if !ok || !facts.BuiltIn() {
 		return nil, false
 	}
 	return p.onlyOfDialect(facts.Name)

@@ -65,12 +65,7 @@ func providerMeaning(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 func baseURLMeaning(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 	at := path.Child("baseURL")
 	if p.BaseURL == "" {
-		facts := dialectOf(p)
-		if facts.DefaultBaseURL != "" {
-			return nil
-		}
-		return field.ErrorList{field.Required(at, fmt.Sprintf("dialect %s has no URL of its own: state where calls go, "+
-			"or name the provider %s", facts.Name, routesWithURL()))}
+		return noBaseURL(at, p, dialectOf(p))
 	}
 	if problem := baseURLProblem(p.BaseURL); problem != "" {
 		return field.ErrorList{field.Invalid(at, withoutSecrets(p.BaseURL), problem)}
@@ -81,15 +76,17 @@ func baseURLMeaning(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 	return nil
 }
 
-// routesWithURL lists the names that need no URL.
-func routesWithURL() string {
-	var names []string
-	for _, facts := range dialect.All() {
-		if facts.DefaultBaseURL != "" {
-			names = append(names, facts.Route)
-		}
+// noBaseURL asks for the URL of a provider whose dialect has none, and shows what one looks like.
+func noBaseURL(at *field.Path, p *v1alpha1.Provider, facts dialect.Facts) field.ErrorList {
+	if facts.DefaultBaseURL != "" {
+		return nil
 	}
-	return strings.Join(names, " or ")
+	why := "dialect " + facts.Name
+	if p.Dialect == "" && facts.Name == dialect.Generic {
+		why = fmt.Sprintf("the name %s means no dialect, so that it is Generic, and Generic", p.Name)
+	}
+	return field.ErrorList{field.Required(at, fmt.Sprintf(
+		"%s has no URL of its own: state where calls go, such as %s", why, facts.ExampleBaseURL))}
 }
 
 // withoutSecrets keeps what may be a password or a key in a refused URL out of messages and logs.
@@ -146,7 +143,8 @@ func smallestCall(budget string, facts dialect.Facts) int64 {
 }
 
 // ambiguousRoutes refuses two providers of one dialect when none has its name: injected variables name the
-// built-in route, and which of the two it means would be a guess.
+// built-in route, and which of the two it means would be a guess. A dialect without a default URL has the
+// route only where one provider gives it its URL, and with two it simply has none.
 func ambiguousRoutes(path *field.Path, providers []v1alpha1.Provider) field.ErrorList {
 	var errs field.ErrorList
 	for _, facts := range dialect.All() {

@@ -24,6 +24,13 @@ func TestWrongInMeaningIsRefusedWithThePathAndWhatToDo(t *testing.T) {
 		want string
 	}{
 		"a dialect without a URL": {"{providers: [{name: other}]}", p0 + ".baseURL", "Generic has no URL of its own"},
+		"azure without a URL": {
+			"{providers: [{name: eu, dialect: AzureOpenAI}]}", p0 + ".baseURL", "such as https://RESOURCE.openai.azure.com",
+		},
+		"bedrock without a URL":    {"{providers: [{name: bedrock}]}", p0 + ".baseURL", "such as https://bedrock-runtime.REGION.amazonaws.com"},
+		"vertex without a URL":     {"{providers: [{name: vertex}]}", p0 + ".baseURL", "such as https://REGION-aiplatform.googleapis.com"},
+		"a server without a URL":   {"{providers: [{name: vllm}]}", p0 + ".baseURL", "such as http://vllm.models.svc:8000"},
+		"two candidates for /groq": {"{providers: [{name: a, dialect: Groq}, {name: b, dialect: Groq}]}", "spec.providers[1].name", "name one of them groq"},
 		"key over http": {
 			"{providers: [{name: openai, baseURL: 'HTTP://x.example.com', credentialKey: k}]}", p0 + ".baseURL", "https only",
 		},
@@ -82,6 +89,7 @@ func TestLegalPoliciesAreAccepted(t *testing.T) {
 		"amount 0 lets nothing pass":                                "{providers: [{name: openai, limits: [{name: a, budget: Tokens, amount: 0, per: Minute}]}]}",
 		"two of a dialect, one named after it":                      "{providers: [{name: openai}, {name: b, dialect: OpenAI}]}",
 		"two Generic providers: nothing names their built-in route": "{providers: [{name: a, baseURL: 'https://a.example.com'}, {name: b, baseURL: 'https://b.example.com'}]}",
+		"two resources in Azure, each at a route of its name":       "{providers: [{name: azure-eu, dialect: AzureOpenAI, baseURL: 'https://eu.openai.azure.com'}, {name: azure-us, dialect: AzureOpenAI, baseURL: 'https://us.openai.azure.com'}]}",
 		"http without a key":                                        "{providers: [{name: a, baseURL: 'http://a.example.com'}]}",
 		"a key over https":                                          "{providers: [{name: openai, credentialKey: k}]}",
 		"only a lane's match":                                       "{providers: [{name: openai, lanes: [{name: a, match: {minInputTokens: 20k}}]}]}",

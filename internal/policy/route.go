@@ -29,15 +29,15 @@ func compileRoute(p *v1alpha1.Provider, mode v1alpha1.Mode) plan.Route {
 	}
 }
 
-// dialectOf is the dialect stated, else the one the provider is named after, else Generic.
+// dialectOf is the dialect stated, else the one the provider's name means (openai, azure, vllm), else Generic.
 func dialectOf(p *v1alpha1.Provider) dialect.Facts {
 	if facts, ok := dialect.ByName(string(p.Dialect)); ok {
 		return facts
 	}
-	if facts, ok := dialect.ByRoute(p.Name); ok {
+	if facts, ok := dialect.Find(p.Name); ok {
 		return facts
 	}
-	generic, _ := dialect.ByName(string(v1alpha1.DialectGeneric))
+	generic, _ := dialect.ByName(dialect.Generic)
 	return generic
 }
 

@@ -43,7 +43,7 @@ var (
 	namePattern  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 	modes     = []v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeObserve}
-	dialects  = []v1alpha1.Dialect{v1alpha1.DialectOpenAI, v1alpha1.DialectAnthropic, v1alpha1.DialectGeneric}
+	dialects  = v1alpha1.Dialects()
 	exceeded  = []v1alpha1.Exceeded{v1alpha1.Decline}
 	jitters   = []v1alpha1.Jitter{v1alpha1.JitterFull, v1alpha1.JitterEqual}
 	operators = []v1alpha1.SelectorOperator{

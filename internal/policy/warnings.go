@@ -55,12 +55,38 @@ func (w *warner) url() {
 	}
 }
 
+// name finds a provider whose name or host says another dialect than it has.
 func (w *warner) name() {
-	facts, ok := dialect.ByRoute(w.route.Name)
-	if ok && facts.DefaultBaseURL != "" && facts.Name != w.route.Dialect {
-		w.warn(w.path.Child("name"), "apps that use the %s SDK arrive at this route, which speaks dialect %s: "+
-			"rename it unless that is meant", facts.Name, w.route.Dialect)
+	facts, ok := dialect.Find(w.route.Name)
+	if ok && facts.BuiltIn() && facts.Name != w.route.Dialect {
+		w.warn(w.path.Child("name"), "the name %s means %s, and this route speaks dialect %s: rename it unless that is meant",
+			w.route.Name, facts.Name, w.route.Dialect)
 	}
+	if w.provider.Dialect != "" || w.route.Dialect != dialect.Generic {
+		return
+	}
+	if facts, ok := w.meant(); ok {
+		w.warn(w.path.Child("dialect"), "without a dialect the provider %s is Generic, and it looks like %s: state dialect: %s, "+
+			"or Generic if that is meant", w.route.Name, facts.Name, facts.Name)
+	}
+}
+
+// meant is the dialect that the host of a provider tells, or the first part of its name: azure-eu.
+func (w *warner) meant() (dialect.Facts, bool) {
+	if u, err := url.Parse(w.route.BaseURL); err == nil {
+		if facts, ok := dialect.ByHost(hostOf(u)); ok {
+			return facts, true
+		}
+	}
+	for i, r := range w.route.Name {
+		if r != '-' {
+			continue
+		}
+		if facts, ok := dialect.Find(w.route.Name[:i]); ok && facts.BuiltIn() {
+			return facts, true
+		}
+	}
+	return dialect.Facts{}, false
 }
 
 func (w *warner) times() {
@@ -87,12 +113,22 @@ func (w *warner) limits() {
 		case limit.WindowSeconds == 0 || limit.WindowSeconds >= capWindowSeconds:
 			continue
 		}
+		w.tokensApart(at, limit, facts)
 		smallest := smallestCall(limit.Budget, facts)
 		if wait := refillMillis(smallest, limit, wholePermille); wait > w.route.Deadline.DefaultMillis {
 			w.warn(w.path.Child("deadline", "default"),
 				"%s is shorter than the smallest wait of limit %s, %s, so once its burst is used calls are refused rather "+
 					"than delayed: raise the deadline or the amount", millis(w.route.Deadline.DefaultMillis), limit.Name, millis(wait))
 		}
+	}
+}
+
+// tokensApart finds a limit on the sum of tokens where the provider limits input and output each for itself: it
+// holds, and tells nothing of when the provider refuses.
+func (w *warner) tokensApart(at *field.Path, limit plan.Limit, facts dialect.Facts) {
+	if limit.Budget == plan.Tokens && facts.TokensApart {
+		w.warn(at.Child("budget"), "%s limits input and output tokens apart, so that a limit of their sum matches none of its own: "+
+			"use InputTokens and OutputTokens unless that is meant", facts.Name)
 	}
 }
 
