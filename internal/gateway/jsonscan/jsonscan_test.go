@@ -100,7 +100,8 @@ func TestIntNeverOverflows(t *testing.T) {
 		ok   bool
 	}{
 		"0": {0, true}, "-7": {-7, true}, "4096": {4096, true}, "99999999999999999999999": {1 << 53, true},
-		"1.5": {0, false}, "1e9": {0, false}, "-": {0, false}, `"5"`: {0, false}, "null": {0, false}, "[1]": {0, false},
+		"1.5": {0, false}, "1e9": {1e9, true}, "4.096E+3": {4096, true}, "-2.0": {-2, true}, "1e400": {1 << 53, true}, "-1e400": {-1 << 53, true},
+		"0x10": {0, false}, "1e": {0, false}, "1_000": {0, false}, "1.00000000000000000000000000000000": {0, false}, "-": {0, false}, "NaN": {0, false}, `"5"`: {0, false}, "null": {0, false}, "[1]": {0, false},
 	}
 	for text, tc := range cases {
 		s := New([]byte(text))

@@ -148,43 +148,6 @@ func closingQuote(data []byte, start int) int {
 	}
 }
 
-// Int reads an integer; ok is false for any other value, which is skipped. Values beyond an int64 saturate.
-func (s *Scanner) Int() (value int64, ok bool) {
-	c := s.Kind()
-	if c != '-' && (c < '0' || c > '9') {
-		s.Skip()
-		return 0, false
-	}
-	start := s.pos
-	s.Skip()
-	return parseInt(s.data[start:s.pos])
-}
-
-func parseInt(text []byte) (int64, bool) {
-	const limit = int64(1) << 53 // what JSON's own numbers hold exactly
-	negative := len(text) > 0 && text[0] == '-'
-	if negative {
-		text = text[1:]
-	}
-	if len(text) == 0 {
-		return 0, false
-	}
-	var value int64
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		if value < limit {
-			value = value*10 + int64(c-'0')
-		}
-	}
-	value = min(value, limit)
-	if negative {
-		value = -value
-	}
-	return value, true
-}
-
 // Bool reads true or false; ok is false for any other value, which is skipped.
 func (s *Scanner) Bool() (value, ok bool) {
 	c := s.Kind()

@@ -32,11 +32,11 @@ func (Dialect) Facts() facts.Facts {
 }
 
 // ReadRequest implements dialect.Dialect.
-func (Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.Request {
+func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte) dialect.Request {
 	if !op.Metered {
 		return dialect.Request{}
 	}
-	r := request.Read(body, costs)
+	r := request.ReadAs(op, contentType, body, costs)
 	r.WantsUsage = r.Stream // every stream reports it
 	return r
 }
@@ -54,7 +54,7 @@ func (Dialect) ReadHeaders(status int, h http.Header, received time.Time) dialec
 // NewMeter implements dialect.Dialect.
 func (Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.MeterOptions) dialect.Meter {
 	opts.StripUsage = false // nothing is injected
-	return meter.New(op, h, opts, classifyEvent)
+	return meter.New(op, h, opts, ClassifyEvent)
 }
 
 // SetCredential implements dialect.Dialect.

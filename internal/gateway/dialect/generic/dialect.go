@@ -27,11 +27,11 @@ func (Dialect) Facts() facts.Facts {
 }
 
 // ReadRequest implements dialect.Dialect.
-func (Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.Request {
+func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte) dialect.Request {
 	if !op.Metered {
 		return dialect.Request{}
 	}
-	r := request.Read(body, openai.Costs)
+	r := request.ReadAs(op, contentType, body, openai.Costs)
 	r.WantsUsage = r.WantsUsage || op.Name == messages && r.Stream
 	return r
 }

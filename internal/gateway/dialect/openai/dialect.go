@@ -32,11 +32,11 @@ func (Dialect) Facts() facts.Facts {
 }
 
 // ReadRequest implements dialect.Dialect.
-func (Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.Request {
+func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte) dialect.Request {
 	if !op.Metered {
 		return dialect.Request{}
 	}
-	return request.Read(body, Costs)
+	return request.ReadAs(op, contentType, body, Costs)
 }
 
 // InjectUsage implements dialect.Dialect. The responses API reports usage by itself and refuses the option;

@@ -34,7 +34,7 @@ func InjectUsage(body []byte) (rewrite dialect.Splice, ok bool) {
 		if !more {
 			break
 		}
-		switch nameOf(key) {
+		switch chatMembers.of(key) {
 		case stream:
 			streamed, _ = s.Bool()
 		case streamOptions:

@@ -8,20 +8,34 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
 )
 
-// Costs are what a part that is not text costs, in tokens.
-type Costs struct{ Image, Audio, Document int64 }
+// Costs are what a part that is not text costs, in tokens. Without a cost of its own a video costs what audio
+// does.
+type Costs struct{ Image, Audio, Document, Video int64 }
 
-const (
-	// maxModel bounds the model's name; the longest known is below 100.
-	maxModel = 256
-	// numberBytes is what a number counts as: arrays of tokens are legal input, one token each, and input
-	// is estimated at a token for each three bytes.
-	numberBytes = 3
-)
+// maxModel bounds the model's name; the longest known is below 100.
+const maxModel = 256
 
-// Read reads body, a JSON object.
-func Read(body []byte, costs Costs) dialect.Request {
-	r := reader{Scanner: jsonscan.New(body), costs: costs}
+// Read reads body, a JSON object of a format that nobody has named.
+func Read(body []byte, costs Costs) dialect.Request { return readObject(unnamed, body, costs) }
+
+// ReadAs reads the body of an operation. contentType may be empty.
+func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) dialect.Request {
+	if r, ok := readOther(contentType, body, costs); ok {
+		return r
+	}
+	f := formats[op.Format]
+	if f == nil {
+		f = unnamed
+	}
+	r := readObject(f, body, costs)
+	if op.Name == "embeddings" {
+		r.Stream = false
+	}
+	return r
+}
+
+func readObject(f *format, body []byte, costs Costs) dialect.Request {
+	r := reader{Scanner: jsonscan.New(body), format: f, costs: costs, request: dialect.Request{Stream: f.streams}}
 	if !r.Enter('{') {
 		return unknown(body)
 	}
@@ -30,11 +44,12 @@ func Read(body []byte, costs Costs) dialect.Request {
 		if !more {
 			break
 		}
-		r.member(nameOf(key))
+		r.member(f.top.of(key))
 	}
 	if r.Err() || !r.AtEnd() {
 		return unknown(body)
 	}
+	r.request.TextBytes = min(r.request.TextBytes, int64(len(body))) // broken escapes may stand for more than they take
 	return r.request
 }
 
@@ -42,33 +57,46 @@ func unknown(body []byte) dialect.Request { return dialect.Request{TextBytes: in
 
 type reader struct {
 	jsonscan.Scanner
+	format  *format
 	request dialect.Request
 	costs   Costs
 }
 
-// member reads a member of the body itself.
-func (r *reader) member(n name) {
+// member reads a member of the body itself, or of its settings.
+func (r *reader) member(n role) {
 	switch n {
+	case other:
+		r.Skip()
 	case model:
 		r.model()
 	case stream:
 		r.request.Stream, _ = r.Bool()
 	case maxTokens:
-		if value, ok := r.Int(); ok {
-			r.request.MaxOutputTokens = max(r.request.MaxOutputTokens, value)
-		}
+		r.largest(&r.request.MaxOutputTokens)
 	case choices:
-		if value, ok := r.Int(); ok {
-			r.request.Choices = max(r.request.Choices, value)
-		}
+		r.largest(&r.request.Choices)
 	case streamOptions:
 		r.streamOptions()
-	case prompt, input:
-		r.walk(other, false)
-	case schema:
-		r.whole()
+	case settings:
+		r.settings()
 	default:
-		r.Skip()
+		r.top(n)
+	}
+}
+
+// top reads what costs input.
+func (r *reader) top(n role) {
+	r.count(r.walk(n, unstated), unstated)
+}
+
+// largest keeps the largest of several fields; what is negative or no number is not stated.
+func (r *reader) largest(into *int64) {
+	read := r.Int
+	if r.format.quoted && r.Kind() == '"' {
+		read = r.QuotedInt
+	}
+	if value, ok := read(); ok {
+		*into = max(*into, value)
 	}
 }
 
@@ -101,11 +129,16 @@ func (r *reader) streamOptions() {
 	}
 }
 
-// whole counts a value with all its names and brackets: schemas and arguments are shown to the model as
-// they are.
-func (r *reader) whole() {
-	r.Kind() // passes the space before it
-	start := r.Pos()
-	r.Skip()
-	r.request.TextBytes += int64(r.Pos() - start)
+func (r *reader) settings() {
+	if !r.Enter('{') {
+		r.Skip()
+		return
+	}
+	for first := true; ; {
+		key, more := r.Key(&first)
+		if !more {
+			return
+		}
+		r.member(r.format.set.of(key))
+	}
 }

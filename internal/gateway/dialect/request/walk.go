@@ -3,164 +3,141 @@
 
 package request
 
-import (
-	"bytes"
+import "github.com/headgate-dev/headgate/internal/gateway/jsonscan"
 
-	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
-)
-
-// walk counts a value below the prompt members. document says that the block it belongs to is a document.
-func (r *reader) walk(n name, document bool) {
+// walk counts a value below the body's own members. told is the medium of the part around it. What it returns is
+// counted when that part is known whole.
+func (r *reader) walk(n role, told medium) (open media) {
+	if n == schema {
+		r.whole()
+		return media{}
+	}
 	switch r.Kind() {
 	case '"':
 		if text, ok := r.Text(); ok {
-			r.text(n, text)
+			return r.text(n, text)
 		}
 	case '[':
+		if n == arguments {
+			r.whole()
+			return media{}
+		}
 		r.Enter('[')
 		for first := true; r.Elem(&first); {
-			r.walk(n, document)
+			open.add(r.walk(n, told))
 		}
 	case '{':
-		r.object(n, document)
+		return r.object(n, told)
 	case 't', 'f', 'n':
 		r.Skip()
 	default:
-		r.Skip()
-		r.request.TextBytes += numberBytes
+		r.number()
 	}
+	return open
 }
 
-func (r *reader) text(n name, text jsonscan.String) {
-	switch n {
-	case imageURL:
-		r.request.MediaTokens += r.costs.Image
-	case fileData:
-		r.request.MediaTokens += r.costs.Document
-	case signature: // proves a thought's origin; the model does not see it
-	default:
-		if mediaType, ok := dataURL(text.Raw); ok {
-			r.request.MediaTokens += r.cost(mediaType)
-			return
-		}
-		r.request.TextBytes += int64(text.Len())
-	}
-}
-
-// dataURL returns the media type of data:TYPE;base64,….
-func dataURL(text []byte) (mediaType []byte, ok bool) {
-	const longest = 128 // of a media type with parameters
-	if !bytes.HasPrefix(text, []byte("data:")) {
-		return nil, false
-	}
-	head := text[len("data:"):]
-	head = head[:min(len(head), longest)]
-	i := bytes.Index(head, []byte(";base64,"))
-	if i < 0 {
-		return nil, false
-	}
-	return head[:i], true
-}
-
-// cost is by the media type's first part; "image\/png" is legal JSON and has the same.
-func (r *reader) cost(mediaType []byte) int64 {
-	switch {
-	case bytes.HasPrefix(mediaType, []byte("image")):
-		return r.costs.Image
-	case bytes.HasPrefix(mediaType, []byte("audio")), bytes.HasPrefix(mediaType, []byte("video")):
-		return r.costs.Audio
-	}
-	return r.costs.Document
-}
-
-func (r *reader) object(n name, document bool) {
-	switch n {
-	case imageURL:
-		r.media(r.costs.Image)
-	case audio:
-		r.media(r.costs.Audio)
-	case file:
-		r.media(r.costs.Document)
-	case source, inlineData:
-		r.source(document)
-	case input, arguments:
-		r.whole()
-	default:
-		r.members()
-	}
-}
-
-func (r *reader) media(cost int64) {
+// number counts one of an array of tokens, which are legal input: a token each, and input is estimated at a token
+// for each three bytes.
+func (r *reader) number() {
+	const bytesPerToken = 3
+	start := r.Pos()
 	r.Skip()
-	r.request.MediaTokens += cost
+	r.request.TextBytes += int64(min(r.Pos()-start+1, bytesPerToken)) // with its comma: never more than there is
 }
 
-func (r *reader) members() {
-	r.Enter('{')
-	document := false
-	for first := true; ; {
-		key, more := r.Key(&first)
-		if !more {
-			return
-		}
-		n := nameOf(key)
-		if n == kind && r.Kind() == '"' {
-			text, _ := r.Text()
-			document = text.Is("document")
-			r.request.TextBytes += int64(len(text.Raw))
-			continue
-		}
-		r.walk(below(n), document)
+func (r *reader) text(n role, text jsonscan.String) media {
+	switch n {
+	case image, audio, video:
+		r.request.MediaTokens += r.cost(mediumOf(n))
+	case reference, blob:
+		return media{references: 1}
+	case hidden:
+	case sealed:
+		r.request.TextBytes += decoded(text)
+	default:
+		r.plain(text)
+	}
+	return media{}
+}
+
+// plain counts text, unless it is a data URL.
+func (r *reader) plain(text jsonscan.String) {
+	if mediaType, ok := dataURL(text.Raw); ok {
+		r.request.MediaTokens += r.cost(typeOf(mediaType))
+		return
+	}
+	if r.format.marked {
+		text = r.pictures(text)
+	}
+	r.request.TextBytes += int64(text.Len())
+}
+
+// decoded is the length of what base64 stands for.
+func decoded(text jsonscan.String) int64 { return int64(text.Len()) / 4 * 3 }
+
+func mediumOf(n role) medium {
+	switch n {
+	case image:
+		return isImage
+	case audio:
+		return isAudio
+	case video:
+		return isVideo
+	default:
+		return isDocument
 	}
 }
 
-// below gives names that matter only in the body itself their plain meaning.
-func below(n name) name {
-	if n <= prompt || n == schema {
-		return other
+func (r *reader) object(n role, told medium) media {
+	switch n {
+	case image, audio, video, file:
+		r.Skip()
+		r.request.MediaTokens += r.cost(mediumOf(n))
+	case hidden:
+		r.Skip()
+	case source, blob:
+		return r.source(n, told)
+	case arguments:
+		r.whole()
+	case document:
+		r.part(isDocument)
+	default:
+		r.part(told)
 	}
-	return n
+	return media{}
 }
 
-// source reads {"type":"base64","media_type":"image/png","data":"…"} in any order of its members; the data
-// of a text is text.
-func (r *reader) source(document bool) {
+// part counts a part, a message, or what holds them, when all of its members are known: what it is may stand
+// after what it holds.
+func (r *reader) part(told medium) {
 	r.Enter('{')
-	var mediaType, data jsonscan.String
-	text, nested := false, false
+	var open media
+	var made jsonscan.String
+	drawn := false
 	for first := true; ; {
 		key, more := r.Key(&first)
 		if !more {
 			break
 		}
+		n := parts.of(key)
 		switch {
-		case r.Kind() != '"':
-			nested = true // content blocks, which cost what they hold
-			r.walk(other, false)
-			continue
-		case key.Is("media_type"), key.Is("mimeType"), key.Is("mime_type"):
-			mediaType, _ = r.Text()
-		case key.Is("data"):
-			data, _ = r.Text()
-		case key.Is("type"):
-			value, _ := r.Text()
-			text = value.Is("text")
+		case n == kind && r.Kind() == '"':
+			text, _ := r.Text()
+			r.request.TextBytes += int64(text.Len())
+			if m := kindOf(text.Value()); m != unstated {
+				told = m
+			}
+			drawn = text.Is("image_generation_call")
+		case n == result && r.Kind() == '"':
+			made, _ = r.Text()
 		default:
-			r.Skip()
+			open.add(r.walk(n, told))
 		}
 	}
-	r.settle(mediaType, data, text || nested, document)
-}
-
-func (r *reader) settle(mediaType, data jsonscan.String, text, document bool) {
-	switch {
-	case text || bytes.HasPrefix(mediaType.Raw, []byte("text")):
-		r.request.TextBytes += int64(data.Len())
-	case document || len(mediaType.Raw) == 0 && len(data.Raw) > 0:
-		r.request.MediaTokens += r.costs.Document
-	case len(mediaType.Raw) == 0:
-		r.request.MediaTokens += r.costs.Image // by URL or by file: an image unless said otherwise
-	default:
-		r.request.MediaTokens += r.cost(mediaType.Raw)
+	r.count(open, told)
+	if drawn && len(made.Raw) > 0 {
+		r.request.MediaTokens += r.costs.Image
+		return
 	}
+	r.plain(made)
 }

@@ -1,0 +1,96 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"bytes"
+
+	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+)
+
+// role is what a member means, as far as it matters.
+type role uint8
+
+const (
+	other role = iota
+
+	// Roles of members of the body itself.
+
+	model
+	stream
+	streamOptions
+	maxTokens
+	choices
+	// settings is an object with further numbers.
+	settings
+
+	// Roles of both.
+
+	// prompt holds text and media.
+	prompt
+	// schema is counted whole.
+	schema
+	image
+	audio
+	video
+	// file is an object that holds a document or refers to one.
+	file
+
+	// Roles of members of parts.
+
+	// kind says what the part is.
+	kind
+	// arguments are counted whole unless they are a string.
+	arguments
+	// document is a part, or a string of text.
+	document
+	// reference stands for a file that the provider has or fetches.
+	reference
+	// source describes a medium; blob does so too, and its text is in base64.
+	source
+	blob
+	// result is what a tool of the provider's made: a picture or text.
+	result
+	// hidden is not shown to the model.
+	hidden
+	// sealed is shown to the model after decryption.
+	sealed
+)
+
+// table maps names to roles.
+type table map[string]role
+
+// longestName bounds the names that are looked up; the longest in the tables is below 32, and an escape takes
+// six bytes.
+const longestName = 192
+
+func (t table) of(key jsonscan.String) role {
+	if n, ok := t[string(key.Raw)]; ok {
+		return n
+	}
+	if len(key.Raw) > longestName || bytes.IndexByte(key.Raw, '\\') < 0 {
+		return other
+	}
+	return t[key.Value()]
+}
+
+// parts are the members of contents, messages, their parts, and what these hold.
+var parts = table{
+	"type": kind,
+
+	"arguments": arguments, "args": arguments, "input": arguments, "json": arguments, "parameters": arguments,
+	"response": arguments,
+
+	"image": image, "image_url": image, "images": image, "inputImage": image, "maskImage": image,
+	"audio": audio, "audio_url": audio, "input_audio": audio,
+	"input_video": video, "video": video, "video_url": video,
+	"document": document, "document_url": reference, "file": file, "file_id": reference, "file_url": reference,
+	"fileData": blob, "file_data": blob, "inlineData": blob, "inline_data": blob,
+	"source": source, "mediaSource": source,
+	"result": result,
+
+	"cachePoint": hidden, "cache_control": hidden, "signature": hidden, "thoughtSignature": hidden,
+	"thought_signature": hidden, "videoMetadata": hidden, "video_metadata": hidden,
+	"encrypted_content": sealed, "encrypted_index": sealed, "redactedContent": sealed,
+}

@@ -1,0 +1,88 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"bytes"
+
+	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+)
+
+// whole counts a value with all its names and brackets, as compact JSON without escapes: schemas and arguments are
+// shown to the model as they are, but not as the client wrote them.
+func (r *reader) whole() {
+	switch r.Kind() {
+	case '"':
+		if text, ok := r.Text(); ok {
+			r.quoted(text)
+		}
+	case '[':
+		r.Enter('[')
+		r.request.TextBytes += int64(len("[]"))
+		for first, comma := true, false; r.Elem(&first); comma = true {
+			r.separated(comma)
+			r.whole()
+		}
+	case '{':
+		r.wholeObject()
+	default:
+		start := r.Pos()
+		r.Skip()
+		r.request.TextBytes += int64(r.Pos() - start)
+	}
+}
+
+func (r *reader) wholeObject() {
+	r.Enter('{')
+	r.request.TextBytes += int64(len("{}"))
+	for first, comma := true, false; ; comma = true {
+		key, more := r.Key(&first)
+		if !more {
+			return
+		}
+		r.separated(comma)
+		r.request.TextBytes += int64(key.Len() + len(`"":`))
+		r.whole()
+	}
+}
+
+func (r *reader) separated(comma bool) {
+	if comma {
+		r.request.TextBytes++
+	}
+}
+
+// quoted counts a string with its quotes. Even a tool's definition may hold a picture.
+func (r *reader) quoted(text jsonscan.String) {
+	if mediaType, ok := dataURL(text.Raw); ok {
+		r.request.MediaTokens += r.cost(typeOf(mediaType))
+		return
+	}
+	r.request.TextBytes += int64(text.Len() + len(`""`))
+}
+
+// pictures takes the pictures out of text that holds them as Markdown does, ![](data:image/png;base64,…), and counts
+// them. What it returns is as long as the rest.
+func (r *reader) pictures(text jsonscan.String) jsonscan.String {
+	begin := []byte("](data:image")
+	rest := text.Raw
+	var kept []byte
+	for {
+		i := bytes.Index(rest, begin)
+		if i < 0 {
+			break
+		}
+		end := bytes.IndexByte(rest[i:], ')')
+		if _, ok := dataURL(rest[i+len("]("):]); !ok || end < 0 {
+			kept, rest = append(kept, rest[:i+len(begin)]...), rest[i+len(begin):]
+			continue
+		}
+		r.request.MediaTokens += r.costs.Image
+		kept, rest = append(kept, rest[:i]...), rest[i+end:]
+	}
+	if kept == nil {
+		return text
+	}
+	return jsonscan.String{Raw: append(kept, rest...)}
+}
