@@ -8,12 +8,20 @@ package dialect
 var all = []Facts{
 	{
 		Name: "OpenAI", Route: "openai", DefaultBaseURL: "https://api.openai.com",
-		BaseURLVariables: []Variable{{Name: "OPENAI_BASE_URL", Path: "/v1"}},
-		Charges:          MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{
+			// The SDK's client for Azure takes OPENAI_BASE_URL for its own, or refuses to start with both.
+			{Name: "OPENAI_BASE_URL", Path: "/v1", Unless: []string{
+				"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_VERSION",
+			}},
+			// The older name, which some frameworks prefer.
+			{Name: "OPENAI_API_BASE", ReadOnly: true},
+		},
+		Charges: MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
 	},
 	{
 		Name: "AzureOpenAI", Route: "azureopenai", Aliases: []string{"azure", "azure-openai"},
-		Charges: MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "AZURE_OPENAI_ENDPOINT", ReadOnly: true}},
+		Charges:          MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
 		ExampleBaseURL: "https://RESOURCE.openai.azure.com",
 		HostParts:      []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"},
 	},
@@ -24,16 +32,19 @@ var all = []Facts{
 	},
 	{
 		Name: "Gemini", Route: "gemini", Aliases: []string{"google"}, DefaultBaseURL: "https://generativelanguage.googleapis.com",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "GOOGLE_GEMINI_BASE_URL"}},
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 	},
 	{
 		Name: "VertexAI", Route: "vertexai", Aliases: []string{"vertex", "vertex-ai"},
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "GOOGLE_VERTEX_BASE_URL", ReadOnly: true}},
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 		ExampleBaseURL: "https://REGION-aiplatform.googleapis.com", HostParts: []string{"aiplatform.googleapis.com"},
 	},
 	{
 		Name: "Bedrock", Route: "bedrock",
-		Charges: MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ReadOnly: true}},
+		Charges:          MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 		ExampleBaseURL: "https://bedrock-runtime.REGION.amazonaws.com", HostParts: []string{"bedrock-runtime."},
 	},
 	{
@@ -42,23 +53,28 @@ var all = []Facts{
 	},
 	{
 		Name: "Cohere", Route: "cohere", DefaultBaseURL: "https://api.cohere.com",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "CO_API_URL"}},
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 	},
 	{
 		Name: "Groq", Route: "groq", DefaultBaseURL: "https://api.groq.com",
-		Charges: EstimateThenActual, ResetMeans: ResetFull, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "GROQ_BASE_URL"}},
+		Charges:          EstimateThenActual, ResetMeans: ResetFull, SmallestInputTokens: 1,
 	},
 	{
 		Name: "Cerebras", Route: "cerebras", DefaultBaseURL: "https://api.cerebras.ai",
-		Charges: MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "CEREBRAS_BASE_URL"}},
+		Charges:          MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 	},
 	{
 		Name: "Together", Route: "together", DefaultBaseURL: "https://api.together.xyz",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "TOGETHER_BASE_URL", Path: "/v1"}},
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 	},
 	{
 		Name: "Fireworks", Route: "fireworks", DefaultBaseURL: "https://api.fireworks.ai",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, TokensApart: true, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "FIREWORKS_BASE_URL"}},
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, TokensApart: true, SmallestInputTokens: 1,
 	},
 	{
 		Name: "DeepSeek", Route: "deepseek", DefaultBaseURL: "https://api.deepseek.com",
@@ -70,7 +86,8 @@ var all = []Facts{
 	},
 	{
 		Name: "Perplexity", Route: "perplexity", DefaultBaseURL: "https://api.perplexity.ai",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		BaseURLVariables: []Variable{{Name: "PERPLEXITY_BASE_URL"}},
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 	},
 	{
 		Name: "OpenRouter", Route: "openrouter", DefaultBaseURL: "https://openrouter.ai",

@@ -66,9 +66,11 @@ type Variable struct {
 	Name string
 	// Path follows the route: OPENAI_BASE_URL ends in /v1, ANTHROPIC_BASE_URL does not.
 	Path string
-	// Beside names another variable without which this one is not set: with other credentials than that one
-	// the SDK could not call through a gateway.
-	Beside string
+	// Unless names variables beside which this one is not set: with them an SDK takes it for something else.
+	Unless []string
+	// ReadOnly variables are never set, since that would break an app that works without: their SDKs sign the
+	// host, or the app must set them anyway. Where an app sets one, it tells where its calls go.
+	ReadOnly bool
 }
 
 // All returns the facts of every dialect, in a fixed order.

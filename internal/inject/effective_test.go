@@ -69,7 +69,7 @@ func TestD16AppsOwnVariablesWin(t *testing.T) {
 		}
 		for name := range is {
 			_, had := was[name]
-			known := slices.Contains(noProxyVariables, name) || slices.ContainsFunc(baseURLs, func(v baseURL) bool { return v.name == name })
+			known := slices.Contains(noProxyVariables, name) || slices.ContainsFunc(baseURLs, func(v baseURL) bool { return v.Name == name })
 			if !had && !known {
 				t.Fatalf("%s came from nowhere", name)
 			}
@@ -78,14 +78,31 @@ func TestD16AppsOwnVariablesWin(t *testing.T) {
 }
 
 func checkRouting(t *rapid.T, v baseURL, was, is map[string]string, o Outcome) {
-	if _, had := was[v.name]; !had && is[v.name] != v.value {
-		t.Fatalf("%s is missing: %q", v.name, is[v.name])
+	if _, had := was[v.Name]; !had {
+		misleads := slices.ContainsFunc(v.Unless, func(name string) bool { _, has := was[name]; return has })
+		switch {
+		case v.ReadOnly && is[v.Name] != "":
+			t.Fatalf("%s=%q is set", v.Name, is[v.Name])
+		case v.ReadOnly:
+			return
+		case misleads && is[v.Name] == "":
+			return
+		case !misleads && is[v.Name] != v.value && !withheld(was):
+			t.Fatalf("%s is missing: %q", v.Name, is[v.Name])
+		}
 	}
-	said := Variable{"app", v.name}
+	said := Variable{"app", v.Name}
 	unknown, unrouted := slices.Contains(o.Unknown, said), slices.Contains(o.Unrouted, said)
-	if routed := leadsToGateway(is[v.name]); !unknown && routed == unrouted && !isSecret(is[v.name]) {
-		t.Fatalf("%s=%q leads to the gateway: %t, reported unrouted: %t", v.name, is[v.name], routed, unrouted)
+	if routed := leadsToGateway(is[v.Name]); !unknown && routed == unrouted && !isSecret(is[v.Name]) {
+		t.Fatalf("%s=%q leads to the gateway: %t, reported unrouted: %t", v.Name, is[v.Name], routed, unrouted)
 	}
+}
+
+// withheld: what the container has forbids one of the variables, and with envFrom it gets none then.
+func withheld(was map[string]string) bool {
+	return slices.ContainsFunc(baseURLs, func(v baseURL) bool {
+		return slices.ContainsFunc(v.Unless, func(name string) bool { _, has := was[name]; return has })
+	})
 }
 
 // isSecret tells a value that injection could not read, and must count as the app's own.
@@ -143,4 +160,30 @@ func TestProxiedAppReachesTheGateway(t *testing.T) {
 
 func literals(env []corev1.EnvVar) []corev1.EnvVar {
 	return slices.DeleteFunc(slices.Clone(env), func(e corev1.EnvVar) bool { return e.ValueFrom != nil })
+}
+
+// TestD16VariablesNeverMislead: beside the variables of a client for Azure none is set that the client would take for
+// its own; one that is only read is never set; and old pods, whose containers read the ConfigMap of their own
+// contract at each start, get nothing new.
+func TestD16VariablesNeverMislead(t *testing.T) {
+	azure := []corev1.EnvVar{{Name: "AZURE_OPENAI_API_KEY", Value: "k"}}
+	sources := []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}}}}
+	for name, c := range map[string]corev1.Container{
+		"azure": {Name: "app", Env: azure}, "azure and sources": {Name: "app", Env: azure, EnvFrom: sources},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after, _ := Inject(corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{c}}}, testParams())
+			if is := kubelet(after.Spec.Containers[0], nil); is["OPENAI_BASE_URL"] != "" {
+				t.Errorf("OPENAI_BASE_URL=%q beside a client for Azure", is["OPENAI_BASE_URL"])
+			}
+		})
+	}
+	for _, v := range baseURLs {
+		if _, set := EnvData()[v.Name]; set == v.ReadOnly {
+			t.Errorf("%s is only read: %t, and in the ConfigMap: %t", v.Name, v.ReadOnly, set)
+		}
+	}
+	if sidecar.EnvConfigMap == "headgate-env" || !strings.HasSuffix(sidecar.EnvConfigMap, "-"+sidecar.ContractVersion) {
+		t.Errorf("the ConfigMap %s would change under pods of an older contract", sidecar.EnvConfigMap)
+	}
 }

@@ -95,7 +95,7 @@ func Inject(pod corev1.Pod, p Params) (corev1.Pod, Outcome) {
 		add(&out, p)
 	}
 	addMissingVolumes(&out.Spec)
-	o := route(&out.Spec)
+	o := route(&out)
 	note(&out, o)
 	return out, o
 }

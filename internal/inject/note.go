@@ -12,7 +12,7 @@ import (
 )
 
 // maxListed bounds the variables named in an annotation; a pod that has more is told of the first.
-const maxListed = 64
+const maxListed = 256
 
 // note writes the outcome into the pod's annotations. A pod that opted out, or that is a kubelet's
 // mirror of a file, is left exactly as it is.

@@ -17,7 +17,10 @@ import (
 )
 
 // baseURL is a variable an SDK reads, with the value that leads to the gateway's built-in route.
-type baseURL struct{ name, value string }
+type baseURL struct {
+	dialect.Variable
+	value string
+}
 
 var baseURLs = builtInRoutes()
 
@@ -25,47 +28,72 @@ func builtInRoutes() []baseURL {
 	var all []baseURL
 	for _, facts := range dialect.All() {
 		for _, v := range facts.BaseURLVariables {
-			all = append(all, baseURL{v.Name, "http://" + sidecar.DataAddress + "/" + facts.Route + v.Path})
+			all = append(all, baseURL{v, "http://" + sidecar.DataAddress + "/" + facts.Route + v.Path})
 		}
 	}
 	return all
 }
 
-// EnvData is what the managed ConfigMap headgate-env holds: the variables of containers with envFrom.
+// EnvData is what the managed ConfigMap of variables holds, for containers with envFrom.
 func EnvData() map[string]string {
 	data := make(map[string]string, len(baseURLs))
 	for _, v := range baseURLs {
-		data[v.name] = v.value
+		if !v.ReadOnly {
+			data[v.Name] = v.value
+		}
 	}
 	return data
 }
 
 // route leads every container that starts after the gateway to it. Those before it would dial a port
 // where nobody listens yet.
-func route(spec *corev1.PodSpec) Outcome {
+func route(pod *corev1.Pod) Outcome {
 	o := Outcome{Reason: Injected}
+	byApp := pod.Annotations[sidecar.AnnotationBaseURLs] == sidecar.BaseURLsByApp
+	if byApp {
+		o.Message = "base URLs are left to the app, as annotation " + sidecar.AnnotationBaseURLs + " asks"
+	}
+	spec := &pod.Spec
 	for i := gatewayIndex(spec) + 1; i < len(spec.InitContainers); i++ {
-		routeContainer(&spec.InitContainers[i], &o)
+		routeContainer(&spec.InitContainers[i], byApp, &o)
 	}
 	for i := range spec.Containers {
-		routeContainer(&spec.Containers[i], &o)
+		routeContainer(&spec.Containers[i], byApp, &o)
 	}
 	return o
 }
 
-func routeContainer(c *corev1.Container, o *Outcome) {
+func routeContainer(c *corev1.Container, byApp bool, o *Outcome) {
+	managed := !byApp && mayPrependManaged(c)
 	for _, v := range baseURLs {
-		switch own := lastEnv(c, v.name); {
+		own := lastEnv(c, v.Name)
+		switch {
 		case own != nil:
 			judge(c, own, o)
-		case mayComeFrom(c.EnvFrom, v.name):
-			prependManaged(c)
-			o.Unknown = append(o.Unknown, Variable{c.Name, v.name})
+		case mayComeFrom(c.EnvFrom, v.Name):
+			if managed && !v.ReadOnly {
+				prependManaged(c)
+			}
+			o.Unknown = append(o.Unknown, Variable{c.Name, v.Name})
+		case v.ReadOnly || forbidden(c, v):
+			// Without it the app calls where it always did, which is for others to judge.
+		case byApp:
+			o.Unknown = append(o.Unknown, Variable{c.Name, v.Name})
 		default:
-			c.Env = append(c.Env, corev1.EnvVar{Name: v.name, Value: v.value})
+			c.Env = append(c.Env, corev1.EnvVar{Name: v.Name, Value: v.value})
 		}
 	}
 	excludeLoopback(c, o)
+}
+
+// forbidden says whether the container has a variable beside which v would mislead it.
+func forbidden(c *corev1.Container, v baseURL) bool {
+	return slices.ContainsFunc(v.Unless, func(name string) bool { return lastEnv(c, name) != nil })
+}
+
+// mayPrependManaged says whether nothing in our ConfigMap is forbidden to the container: it gets all or nothing.
+func mayPrependManaged(c *corev1.Container) bool {
+	return !slices.ContainsFunc(baseURLs, func(v baseURL) bool { return forbidden(c, v) && lastEnv(c, v.Name) == nil })
 }
 
 // judge says whether the container's own value leads to the gateway.

@@ -4,7 +4,9 @@
 package sidecar
 
 // ContractVersion is the version of everything in this package.
-const ContractVersion = "1"
+//
+// 2: more base-URL variables, for which a gateway of contract 1 may have no route.
+const ContractVersion = "2"
 
 // The container and its volumes.
 const (
@@ -23,8 +25,9 @@ const (
 	// PlanConfigMap is the ConfigMap that carries the plan, under PlanKey.
 	PlanConfigMap = "headgate-plan"
 	PlanKey       = "plan.json"
-	// EnvConfigMap carries base-URL variables for containers that use envFrom.
-	EnvConfigMap = "headgate-env"
+	// EnvConfigMap carries base-URL variables for containers that use envFrom. A container reads it at each of its
+	// starts, also in a pod that was made long ago, so another set of variables has another name.
+	EnvConfigMap = "headgate-env-" + ContractVersion
 	// CredentialsSecret holds provider keys, each with its <key>.hosts entry.
 	CredentialsSecret = "headgate-credentials"
 	HostsSuffix       = ".hosts"
@@ -90,6 +93,10 @@ const (
 	// AnnotationRoutingUnknown lists, in the same form, what injection cannot know: variables that an
 	// envFrom source or an expansion may set.
 	AnnotationRoutingUnknown = "headgate.dev/routing-unknown"
+	// AnnotationBaseURLs set to BaseURLsByApp leaves base-URL variables to the app, which leads its calls to the
+	// gateway itself, or for a reason of its own does not.
+	AnnotationBaseURLs = "headgate.dev/base-urls"
+	BaseURLsByApp      = "by-app"
 	// AnnotationAllowHostNetwork set to "true" injects a hostNetwork pod in spite of the port conflicts.
 	AnnotationAllowHostNetwork = "headgate.dev/allow-host-network"
 )

@@ -120,7 +120,7 @@ var providerCases = map[string]schemaCase{
 	"name begins with digit": {"providers: [{name: 1a, baseURL: https://x.example.com}]", "", ""},
 	"longest name":           {"providers: [{name: " + x(40) + ", baseURL: https://x.example.com}]", "", ""},
 	"name too long":          {"providers: [{name: " + x(41) + "}]", p0 + ".name", "may not be more than 40"},
-	"unknown dialect":        {provider("dialect: Klingon"), p0 + ".dialect", `"OpenAI", "Anthropic", "Generic"`},
+	"unknown dialect":        {provider("dialect: Klingon"), p0 + ".dialect", `"OpenAI", "AzureOpenAI", "Anthropic"`},
 	"unknown mode":           {provider("mode: Watch"), p0 + ".mode", "Unsupported value"},
 	"baseURL too short":      {provider("baseURL: http://"), p0 + ".baseURL", "at least 8"},
 	"baseURL too long":       {provider("baseURL: https://x.example.com/" + x(2048)), p0 + ".baseURL", "may not be more than 2048"},
