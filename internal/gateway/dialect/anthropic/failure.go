@@ -27,12 +27,26 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	return f
 }
 
-// classifyEvent classes an error event inside a stream; its type says all.
-func classifyEvent(document []byte) dialect.Failure {
-	d := failure.Read(nil, document)
-	f := failure.New(classify(http.StatusInternalServerError, d), d)
+// ClassifyEvent classes an error event inside a stream; its type says all.
+func ClassifyEvent(document []byte) dialect.Failure {
+	return Classified(http.StatusInternalServerError, failure.Read(nil, document))
+}
+
+// Classified is a failure in Anthropic's words, which those have too that serve its API themselves.
+func Classified(status int, d failure.Document) dialect.Failure {
+	f := failure.New(classify(status, d), d)
 	f.Budget = budget(d)
 	return f
+}
+
+// Knows reports whether kind is the type of an error of this API.
+func Knows(kind string) bool {
+	switch kind {
+	case "rate_limit_error", "overloaded_error", "api_error", "timeout_error", "invalid_request_error",
+		"authentication_error", "permission_error", "not_found_error", "request_too_large":
+		return true
+	}
+	return quota[kind]
 }
 
 func classify(status int, d failure.Document) dialect.Class {

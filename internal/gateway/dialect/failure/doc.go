@@ -5,8 +5,8 @@
 // come in (wrapped, flat, in an array, in a string, compressed, HTML or nothing), and how a status alone is
 // classed. Which code means what is each dialect's own.
 //
-// Invariants: it never fails and never panics; it reads a bounded part of a body; no message it returns
+// Invariants: it never fails and never panics; it reads a bounded part of a body, compressed or not; no message it returns
 // holds anything that looks like a key.
 //
-// It imports the standard library, gjson and the dialect contract.
+// It imports the standard library, gjson, brotli and the dialect contract.
 package failure

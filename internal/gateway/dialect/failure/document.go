@@ -4,28 +4,26 @@
 package failure
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
 
-const (
-	// maxBody is how much of an error body is read; real ones are below 4 KiB.
-	maxBody = 64 << 10
-	// maxUnwrap bounds JSON in a string in an array in an error.
-	maxUnwrap = 4
-)
+// maxUnwrap bounds JSON in a string in an array in an error.
+const maxUnwrap = 4
 
 // Document is what an error body says. Absent members are "".
 type Document struct {
 	// Code and Type are the machine codes; DetailCode is a finer one beneath them.
 	Code, Type, DetailCode, Param string
-	Message                       string
+	// Status is the name of the code, with those who send one beside it (RESOURCE_EXHAUSTED).
+	Status  string
+	Message string
 	// RetryAfter is a member that gives a wait in seconds, raw.
 	RetryAfter string
+	// Error is the innermost error object, for members that only one provider has.
+	Error gjson.Result
 	// Text is the body itself, for the few things that no member names.
 	Text []byte
 }
@@ -34,22 +32,20 @@ type Document struct {
 func Read(h http.Header, body []byte) Document {
 	body = plain(h, body)
 	d := Document{Text: body}
-	v := unwrap(gjson.ParseBytes(body))
-	if !v.IsObject() {
+	outer := unwrap(gjson.ParseBytes(body))
+	if !outer.IsObject() {
 		return d
 	}
-	e := v
-	if inner := unwrap(v.Get("error")); inner.IsObject() {
-		e = inner
-	} else if inner.Type == gjson.String {
-		d.Message = inner.Str
-	}
-	d.Code, d.Type, d.Param = word(e.Get("code")), word(e.Get("type")), word(e.Get("param"))
+	e, said := innermost(outer)
+	d.Error = e
+	d.Code, d.Param, d.Status = word(e.Get("code")), word(e.Get("param")), word(e.Get("status"))
+	d.Type = firstWord(e.Get("type"), e.Get("error_type"))
 	d.DetailCode = word(e.Get("details.error_code"))
-	if text := e.Get("message"); text.Type == gjson.String {
-		d.Message = text.Str
+	d.Message = firstText(e.Get("message"), e.Get("Message"), e.Get("detail"), e.Get("detail.0.msg"))
+	if d.Message == "" {
+		d.Message = said
 	}
-	for _, wait := range []gjson.Result{v.Get("retry_after"), e.Get("retry_after"), e.Get("metadata.retry_after_seconds")} {
+	for _, wait := range []gjson.Result{outer.Get("retry_after"), e.Get("retry_after"), e.Get("metadata.retry_after_seconds")} {
 		if wait.Type == gjson.Number {
 			d.RetryAfter = wait.Raw
 			break
@@ -58,17 +54,22 @@ func Read(h http.Header, body []byte) Document {
 	return d
 }
 
-// plain undoes gzip. What cannot be decompressed is no document.
-func plain(h http.Header, body []byte) []byte {
-	if h.Get("Content-Encoding") != "gzip" && !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		return body[:min(len(body), maxBody)]
+// innermost follows error members, and messages that are error documents themselves, which proxies make of the
+// errors they pass on. said is an error that is a text.
+func innermost(v gjson.Result) (e gjson.Result, said string) {
+	for range maxUnwrap {
+		inner := unwrap(v.Get("error"))
+		if inner.Type == gjson.String {
+			return v, inner.Str
+		}
+		if !inner.IsObject() {
+			if inner = unwrap(v.Get("message")); !inner.IsObject() || !inner.Get("error").Exists() {
+				break
+			}
+		}
+		v = inner
 	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil
-	}
-	text, _ := io.ReadAll(io.LimitReader(z, maxBody)) // what was read before an error may still do
-	return text
+	return v, ""
 }
 
 // unwrap looks into arrays of one error and strings that hold JSON.
@@ -77,13 +78,18 @@ func unwrap(v gjson.Result) gjson.Result {
 		switch {
 		case v.IsArray():
 			v = v.Get("0")
-		case v.Type == gjson.String && len(v.Str) > 1 && (v.Str[0] == '{' || v.Str[0] == '['):
+		case v.Type == gjson.String && holdsJSON(v.Str):
 			v = gjson.Parse(v.Str)
 		default:
 			return v
 		}
 	}
 	return v
+}
+
+func holdsJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return len(text) > 1 && (text[0] == '{' || text[0] == '[')
 }
 
 // word is a code that may be a string or a number.
@@ -96,4 +102,22 @@ func word(v gjson.Result) string {
 	default:
 		return ""
 	}
+}
+
+func firstWord(values ...gjson.Result) string {
+	for _, v := range values {
+		if w := word(v); w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+func firstText(values ...gjson.Result) string {
+	for _, v := range values {
+		if v.Type == gjson.String && v.Str != "" {
+			return v.Str
+		}
+	}
+	return ""
 }

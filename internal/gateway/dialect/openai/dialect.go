@@ -42,7 +42,7 @@ func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte
 // InjectUsage implements dialect.Dialect. The responses API reports usage by itself and refuses the option;
 // embeddings are no streams.
 func (Dialect) InjectUsage(op dialect.Operation, body []byte) (dialect.Splice, bool) {
-	if op.Name != chat && op.Name != completions {
+	if op.Name != chat && op.Name != completions || op.Format != "" && op.Format != dialect.FormatChat {
 		return dialect.Splice{}, false
 	}
 	return request.InjectUsage(body)

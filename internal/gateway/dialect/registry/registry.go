@@ -6,17 +6,27 @@ package registry
 import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/anthropic"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/bedrock"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/cohere"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/gemini"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/generic"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/groq"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/selfhosted"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/vertexai"
 )
 
 // dialects holds one line for each.
 var dialects = []dialect.Dialect{
 	anthropic.Dialect{},
+	bedrock.Dialect{},
+	cohere.Dialect{},
+	gemini.Dialect{},
 	generic.Dialect{},
 	groq.Dialect,
 	openai.Dialect{},
+	selfhosted.Dialect,
+	vertexai.Dialect{},
 }
 
 // ByName returns the dialect a plan calls name ("OpenAI"); nil if there is none.

@@ -1,0 +1,37 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bedrock
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/reply"
+)
+
+// errorBody is the document of every exception; its name is in a header.
+type errorBody struct {
+	Message string `json:"message"`
+}
+
+// Refusal implements dialect.Dialect. AWS's SDKs know no header that ends their retries, but newer ones wait as long
+// as theirs says, in milliseconds.
+func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
+	status, h := reply.Status(r), reply.Headers(r)
+	h[headerErrorType] = []string{"ServiceUnavailableException"}
+	if status == http.StatusTooManyRequests {
+		h[headerErrorType] = []string{"ThrottlingException"}
+	}
+	h["X-Amz-Retry-After"] = []string{strconv.FormatInt(reply.Seconds(r.RetryAfter)*1000, 10)}
+	return status, h, reply.JSON(errorBody{Message: r.Message})
+}
+
+// StreamError implements dialect.Dialect.
+func (Dialect) StreamError(message string) []byte {
+	return frame(reply.JSON(errorBody{Message: message}),
+		header{":exception-type", "serviceUnavailableException"},
+		header{":content-type", "application/json"},
+		header{":message-type", "exception"})
+}
