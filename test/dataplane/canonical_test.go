@@ -50,7 +50,7 @@ func (g *gateway) message(client *http.Client, model string, tokens int, headers
 	const bytesPerToken = 3 // the gateway's estimate; the provider is told by a header
 	body := fmt.Sprintf(`{"model":%q,"max_tokens":4,"messages":[{"role":"user","content":%q}]}`,
 		model, strings.Repeat("a", tokens*bytesPerToken))
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.url+"/anthropic/v1/messages", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.URL+"/anthropic/v1/messages", strings.NewReader(body))
 	if err != nil {
 		g.t.Error(err)
 		return raw{}
@@ -79,11 +79,11 @@ func (g *gateway) message(client *http.Client, model string, tokens int, headers
 func TestCanonicalLargeCallToldNineSecondsGoesOnceMoreAndNotBefore(t *testing.T) {
 	t.Parallel()
 	g := startWith(t, fakeprovider.Options{}, canonicalYAML)
-	g.provider.SetLevel(fakeprovider.InputTokens, 0)
+	g.Provider.SetLevel(fakeprovider.InputTokens, 0)
 	if a := g.message(http.DefaultClient, sonnet, 60_000); a.status != http.StatusOK {
 		t.Fatalf("answer %d: %s", a.status, a.body)
 	}
-	seen := g.provider.Arrivals()
+	seen := g.Provider.Arrivals()
 	if len(seen) != 2 || seen[0].Verdict != "Throttled" || seen[0].RetryAfter != "9" || seen[1].Verdict != "Admitted" {
 		t.Fatalf("the provider saw %+v", seen)
 	}
@@ -114,11 +114,11 @@ func TestCanonicalLargeCallOnAnEmptyBucketGoesOnceAtNineSecondsOrIsDeclinedAtOnc
 	if !strings.Contains(declined.body, want) || declined.header.Get("X-Should-Retry") != "false" {
 		t.Errorf("answer %v: %s", declined.header, declined.body)
 	}
-	if n := len(g.provider.Arrivals()); n != 1 {
+	if n := len(g.Provider.Arrivals()); n != 1 {
 		t.Errorf("the provider saw %d sends: what was declined was sent", n)
 	}
 	waited := g.message(http.DefaultClient, sonnet, 60_000)
-	seen := g.provider.Arrivals()
+	seen := g.Provider.Arrivals()
 	if waited.status != http.StatusOK || len(seen) != 2 {
 		t.Fatalf("answer %d: %s; the provider saw %+v", waited.status, waited.body, seen)
 	}
@@ -139,7 +139,7 @@ func TestCanonicalFourHundredCallersToldNineSecondsMakeNoSecondWave(t *testing.T
 	}
 	// All are under way before the first is refused.
 	const until = 5 * time.Second
-	g.inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "9", FirstByteMillis: until.Milliseconds(), Count: callers})
+	g.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "9", FirstByteMillis: until.Milliseconds(), Count: callers})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
 	defer client.CloseIdleConnections()
 	var wg sync.WaitGroup
@@ -150,12 +150,12 @@ func TestCanonicalFourHundredCallersToldNineSecondsMakeNoSecondWave(t *testing.T
 			}
 		})
 	}
-	g.eventually("all callers", func() bool { return len(g.provider.Arrivals()) > callers })
+	g.Eventually("all callers", func() bool { return len(g.Provider.Arrivals()) > callers })
 	// From now on the account is what it says: 600 requests short, which is nine seconds of its refill. Whoever
 	// comes sooner, or faster than it refills, is refused.
-	g.provider.SetLevel(fakeprovider.Requests, -15)
+	g.Provider.SetLevel(fakeprovider.Requests, -15)
 	wg.Wait()
-	seen := g.provider.Arrivals()[1:]
+	seen := g.Provider.Arrivals()[1:]
 	if len(seen) != 2*callers {
 		t.Errorf("the provider saw %d sends, not one and one more of each of %d callers", len(seen), callers)
 	}

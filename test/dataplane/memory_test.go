@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/headgate-dev/headgate/internal/inject"
+	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
 const (
@@ -51,7 +52,7 @@ func TestB12EightLargeBodiesFitTheSidecarsMemory(t *testing.T) {
 		wg.Go(func() { g.upload(body, i%2 == 0) })
 	}
 	wg.Wait()
-	if peak := peakMemory(t, g.cmd.Process.Pid); peak > limit*9/10 {
+	if peak := peakMemory(t, g.Cmd.Process.Pid); peak > limit*9/10 {
 		t.Errorf("the gateway took %d MiB of %d MiB", peak>>20, limit>>20)
 	} else {
 		t.Logf("the gateway took %d MiB of %d MiB", peak>>20, limit>>20)
@@ -69,9 +70,7 @@ func roomy(t *testing.T, url string, limit int64) *gateway {
 	}
 	// What the binary sets itself in a container of that size, see cmd/gateway.
 	t.Setenv("GOMEMLIMIT", strconv.FormatInt(limit*3/4, 10))
-	g := &gateway{t: t, log: &buffer{}}
-	g.run("--policy", path, "--spool-mib", strconv.FormatInt(limit>>21, 10))
-	return g
+	return &gateway{t: t, Gateway: dataplane.Run(t, binary, "--policy", path, "--spool-mib", strconv.FormatInt(limit>>21, 10))}
 }
 
 func (g *gateway) upload(body []byte, stated bool) {
@@ -79,7 +78,7 @@ func (g *gateway) upload(body []byte, stated bool) {
 	if !stated {
 		in = io.MultiReader(in)
 	}
-	resp, err := http.Post(g.url+"/openai/v1/chat/completions", "application/json", in)
+	resp, err := http.Post(g.URL+"/openai/v1/chat/completions", "application/json", in)
 	if err != nil {
 		g.t.Error(err)
 		return

@@ -21,11 +21,11 @@ import (
 
 // The clients have the SDKs' default settings, two retries among them, and the injected base URLs.
 func (g *gateway) openai() openai.Client {
-	return openai.NewClient(openaioption.WithBaseURL(g.url+"/openai/v1"), openaioption.WithAPIKey("sk-of-the-app"))
+	return openai.NewClient(openaioption.WithBaseURL(g.URL+"/openai/v1"), openaioption.WithAPIKey("sk-of-the-app"))
 }
 
 func (g *gateway) anthropic() anthropic.Client {
-	return anthropic.NewClient(anthropicoption.WithBaseURL(g.url+"/anthropic"), anthropicoption.WithAPIKey("sk-of-the-app"))
+	return anthropic.NewClient(anthropicoption.WithBaseURL(g.URL+"/anthropic"), anthropicoption.WithAPIKey("sk-of-the-app"))
 }
 
 func chat() openai.ChatCompletionNewParams {
@@ -76,7 +76,7 @@ func TestOfficialSDKsCallAndStreamThroughTheGateway(t *testing.T) {
 	if err := events.Err(); err != nil || whole.Usage.OutputTokens != 8 {
 		t.Errorf("anthropic stream %+v: %v", whole.Usage, err)
 	}
-	if n := len(g.provider.Arrivals()); n != 4 {
+	if n := len(g.Provider.Arrivals()); n != 4 {
 		t.Errorf("the provider saw %d sends", n)
 	}
 	g.checkKeys()
@@ -91,19 +91,19 @@ func (g *gateway) checkKeys() {
 	want := map[fakeprovider.Dialect]string{
 		fakeprovider.OpenAI: fakeprovider.KeyHash("sk-of-the-app"), fakeprovider.Anthropic: fakeprovider.KeyHash("sk-ant-of-the-gateway"),
 	}
-	for _, a := range g.provider.Arrivals() {
+	for _, a := range g.Provider.Arrivals() {
 		if a.KeyHash != want[a.Dialect] {
 			g.t.Errorf("%s saw another key", a.Dialect)
 		}
 	}
-	if text := g.log.String(); strings.Contains(text, "sk-") || strings.Contains(text, "few words") {
+	if text := g.Log.String(); strings.Contains(text, "sk-") || strings.Contains(text, "few words") {
 		g.t.Error("the log holds a key or a prompt")
 	}
 }
 
 func (g *gateway) checkMetrics(want ...string) {
 	g.t.Helper()
-	status, body := g.get(g.admin + "/metrics")
+	status, body := g.Get(g.Admin + "/metrics")
 	if status != http.StatusOK {
 		g.t.Fatalf("metrics: %d %s", status, body)
 	}
@@ -124,13 +124,13 @@ func TestRefusalWithGuidanceIsWaitedOutForTheSDK(t *testing.T) {
 		fakeprovider.OpenAI:    func() error { _, err := oa.Chat.Completions.New(t.Context(), chat()); return err },
 		fakeprovider.Anthropic: func() error { _, err := an.Messages.New(t.Context(), message()); return err },
 	} {
-		g.inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "1", Dialect: dialect})
-		before := len(g.provider.Arrivals())
+		g.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "1", Dialect: dialect})
+		before := len(g.Provider.Arrivals())
 		began := time.Now()
 		if err := ask(); err != nil {
 			t.Errorf("%s: %v", dialect, err)
 		}
-		arrivals := g.provider.Arrivals()[before:]
+		arrivals := g.Provider.Arrivals()[before:]
 		if took := time.Since(began); took < time.Second || len(arrivals) != 2 {
 			t.Errorf("%s: answered after %s and %d sends", dialect, took, len(arrivals))
 		}
@@ -142,17 +142,10 @@ func TestRefusalWithGuidanceIsWaitedOutForTheSDK(t *testing.T) {
 	}
 }
 
-func (g *gateway) inject(f fakeprovider.Fault) {
-	g.t.Helper()
-	if err := g.provider.Inject(f); err != nil {
-		g.t.Fatal(err)
-	}
-}
-
 func TestA6DeclinedRefusalRaisesTheSDKsOwnErrorWithoutFurtherSends(t *testing.T) {
 	g := start(t, fakeprovider.Options{}, "")
 	oa, an := g.openai(), g.anthropic()
-	g.inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "500", Count: -1})
+	g.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "500", Count: -1})
 	began := time.Now()
 	_, err := oa.Chat.Completions.New(t.Context(), chat())
 	var openaiError *openai.Error
@@ -167,7 +160,7 @@ func TestA6DeclinedRefusalRaisesTheSDKsOwnErrorWithoutFurtherSends(t *testing.T)
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("declining took %s", took)
 	}
-	if n := len(g.provider.Arrivals()); n != 2 {
+	if n := len(g.Provider.Arrivals()); n != 2 {
 		t.Errorf("the provider saw %d sends for two calls", n)
 	}
 	// A refusal of the gateway's own: the level is known to be far too low.
@@ -177,21 +170,21 @@ func TestA6DeclinedRefusalRaisesTheSDKsOwnErrorWithoutFurtherSends(t *testing.T)
 		t.Errorf("own refusal: %v", err)
 	}
 	after, _ := strconv.Atoi(anthropicError.Response.Header.Get("Retry-After"))
-	if after < 400 || len(g.provider.Arrivals()) != 2 {
-		t.Errorf("Retry-After %d, %d sends", after, len(g.provider.Arrivals()))
+	if after < 400 || len(g.Provider.Arrivals()) != 2 {
+		t.Errorf("Retry-After %d, %d sends", after, len(g.Provider.Arrivals()))
 	}
 }
 
 func TestExhaustedRetriesAreTheProvidersAnswerAndTheSDKAddsNone(t *testing.T) {
 	g := start(t, fakeprovider.Options{}, "    unguided: {base: 100ms, cap: 200ms}")
 	oa := g.openai()
-	g.inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, Count: -1})
+	g.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, Count: -1})
 	_, err := oa.Chat.Completions.New(t.Context(), chat())
 	var e *openai.Error
 	if !errors.As(err, &e) || e.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("%v", err)
 	}
-	if n := len(g.provider.Arrivals()); n != 3 {
+	if n := len(g.Provider.Arrivals()); n != 3 {
 		t.Errorf("the provider saw %d sends, not 3", n)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
-	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
 // TestSidecarServesTheMountedPlanAndKeepsTheLastGood runs the gateway as injection does, with a plan
@@ -20,7 +20,6 @@ import (
 func TestSidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 	dir := t.TempDir()
 	planFile, labels := filepath.Join(dir, "plan.json"), filepath.Join(dir, "labels")
-	g := &gateway{t: t, provider: fakeprovider.New(fakeprovider.Options{}), log: &buffer{}}
 	write := func(path string, data []byte) {
 		if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 			t.Fatal(err)
@@ -30,25 +29,25 @@ func TestSidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 		}
 	}
 	write(labels, []byte("app=\"support\"\n"))
-	g.run("--plan", dir, "--labels", labels, "--state", dir, "--namespace", "team-support")
+	g := &gateway{t: t, Gateway: dataplane.Run(t, binary, "--plan", dir, "--labels", labels, "--state", dir, "--namespace", "team-support")}
 	routes := func(want string) func() bool {
-		return func() bool { _, body := g.get(g.url + "/nobody"); return strings.Contains(body, want) }
+		return func() bool { _, body := g.Get(g.URL + "/nobody"); return strings.Contains(body, want) }
 	}
 	// The ConfigMap comes later than the pod: built-in routes serve meanwhile.
-	if !routes("/anthropic, /openai.")() {
+	if !routes("/anthropic, ")() {
 		t.Error("there are no built-in routes before the first plan")
 	}
 	write(planFile, mounted(t, 1, "first"))
-	g.eventually("the plan", routes("/first"))
+	g.Eventually("the plan", routes("/first"))
 	write(planFile, mounted(t, 2, "second")[:50])
-	g.eventually("the error", func() bool { return strings.Contains(g.log.String(), "plan refused") })
+	g.Eventually("the error", func() bool { return strings.Contains(g.Log.String(), "plan refused") })
 	if !routes("/first")() {
 		t.Error("a half-written plan took the last good one away")
 	}
 	write(planFile, mounted(t, 3, "third"))
-	g.eventually("the next plan", routes("/third"))
+	g.Eventually("the next plan", routes("/third"))
 	write(labels, []byte("app=\"other\"\n"))
-	g.eventually("the labels' effect", func() bool { status, _ := g.get(g.url + "/third/v1/models"); return status == http.StatusNotFound })
+	g.Eventually("the labels' effect", func() bool { status, _ := g.Get(g.URL + "/third/v1/models"); return status == http.StatusNotFound })
 }
 
 // mounted is a plan whose policy selects app=support.

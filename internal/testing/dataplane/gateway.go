@@ -1,0 +1,121 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dataplane
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+)
+
+// Gateway is a running gateway, and the simulated provider behind it if Start made one.
+type Gateway struct {
+	T        testing.TB
+	Provider *fakeprovider.Server
+	Server   *httptest.Server
+	// URL and Admin are the addresses of the two listeners.
+	URL, Admin string
+	// Policy is the path of the policy's file.
+	Policy string
+	Cmd    *exec.Cmd
+	Log    *Log
+	// Started is how long the start took.
+	Started time.Duration
+}
+
+// startWithin and endWithin are generous: a machine may be busy.
+const (
+	startWithin = 20 * time.Second
+	endWithin   = time.Minute
+)
+
+// Run starts the binary with args on free ports, and waits until it serves.
+func Run(t testing.TB, binary string, args ...string) *Gateway {
+	t.Helper()
+	g := &Gateway{T: t, Log: &Log{}}
+	g.run(binary, args...)
+	return g
+}
+
+func (g *Gateway) run(binary string, args ...string) {
+	g.T.Helper()
+	began := time.Now()
+	g.Cmd = exec.Command(binary, append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")...)
+	stderr, err := g.Cmd.StderrPipe()
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	if err := g.Cmd.Start(); err != nil {
+		g.T.Fatal(err)
+	}
+	serving := make(chan struct{})
+	ended := make(chan struct{})
+	go g.follow(bufio.NewScanner(stderr), serving, ended)
+	g.T.Cleanup(func() { g.stop(ended) })
+	select {
+	case <-serving:
+		g.Started = time.Since(began)
+	case <-ended:
+		g.T.Fatalf("the gateway ended: %s", g.Log)
+	case <-time.After(startWithin):
+		g.T.Fatalf("the gateway does not serve: %s", g.Log)
+	}
+}
+
+// stop ends the gateway as a kubelet does, and checks that it ends well.
+func (g *Gateway) stop(ended <-chan struct{}) {
+	_ = g.Cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-ended:
+	case <-time.After(endWithin):
+		g.T.Error("the gateway did not end")
+		_ = g.Cmd.Process.Kill()
+		<-ended
+	}
+	if err := g.Cmd.Wait(); err != nil {
+		g.T.Errorf("the gateway ended with %v", err)
+	}
+	if g.T.Failed() {
+		g.T.Logf("log of the gateway:\n%s", g.Log)
+	}
+}
+
+// Get returns the status and body of url.
+func (g *Gateway) Get(url string) (int, string) {
+	g.T.Helper()
+	resp, err := http.Get(url) //nolint:gosec,noctx // of a test, to itself
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var b bytes.Buffer
+	_, _ = b.ReadFrom(resp.Body)
+	return resp.StatusCode, b.String()
+}
+
+// Eventually fails unless ok comes true soon.
+func (g *Gateway) Eventually(what string, ok func() bool) {
+	g.T.Helper()
+	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	g.T.Fatalf("%s did not come", what)
+}
+
+// Inject queues a fault at the provider.
+func (g *Gateway) Inject(f fakeprovider.Fault) {
+	g.T.Helper()
+	if err := g.Provider.Inject(f); err != nil {
+		g.T.Fatal(err)
+	}
+}
