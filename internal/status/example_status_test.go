@@ -12,6 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 // The example of a tenant throttled at 14:22: chat 133 calls a minute of 2,000 tokens, ingest 2.67 of
@@ -38,8 +39,8 @@ func examplePods() []Pod {
 	created := exampleNow.Add(-48 * time.Hour)
 	pods := []Pod{
 		{Name: "support-6d9f4c7b5-x2x4k", Owner: "deployment/support", Created: created.Add(-time.Hour), OptedIn: true},
-		{Name: "ingest-0", Owner: "statefulset/ingest", Created: created, OptedIn: true, Injected: true, Contract: "1"},
-		{Name: "ingest-1", Owner: "statefulset/ingest", Created: created, OptedIn: true, Injected: true, Contract: "1", Unrouted: "app=ANTHROPIC_BASE_URL"},
+		{Name: "ingest-0", Owner: "statefulset/ingest", Created: created, OptedIn: true, Injected: true, Contract: sidecar.ContractVersion},
+		{Name: "ingest-1", Owner: "statefulset/ingest", Created: created, OptedIn: true, Injected: true, Contract: sidecar.ContractVersion, Unrouted: "app=ANTHROPIC_BASE_URL"},
 	}
 	for i := range 9 {
 		name := fmt.Sprintf("support-6d9f4c7b5-%c%dq2p", 'a'+i, i)
@@ -49,7 +50,7 @@ func examplePods() []Pod {
 		case 1:
 			name = "support-6d9f4c7b5-m7w5r"
 		}
-		pods = append(pods, Pod{Name: name, Owner: "deployment/support", Created: created, OptedIn: true, Injected: true, Contract: "1"})
+		pods = append(pods, Pod{Name: name, Owner: "deployment/support", Created: created, OptedIn: true, Injected: true, Contract: sidecar.ContractVersion})
 	}
 	return pods
 }

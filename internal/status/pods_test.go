@@ -15,7 +15,7 @@ import (
 
 func TestReasonsOfUngovernedPods(t *testing.T) {
 	t0 := exampleNow.Add(-time.Hour)
-	injected := Pod{Name: "a", Created: t0, OptedIn: true, Injected: true, Contract: "1"}
+	injected := Pod{Name: "a", Created: t0, OptedIn: true, Injected: true, Contract: sidecar.ContractVersion}
 	for name, tc := range map[string]struct {
 		pod  Pod
 		with []Pod
@@ -61,7 +61,7 @@ func TestUnknownRoutingIsNeitherGovernedNorABypass(t *testing.T) {
 	build := func(called time.Time) Result {
 		in := exampleInputs()
 		quiet(&in)
-		in.Pods = []Pod{{Name: "ingest-0", OptedIn: true, Injected: true, Contract: "1", RoutingUnknown: "app=ANTHROPIC_BASE_URL"}}
+		in.Pods = []Pod{{Name: "ingest-0", OptedIn: true, Injected: true, Contract: sidecar.ContractVersion, RoutingUnknown: "app=ANTHROPIC_BASE_URL"}}
 		in.Figures.Gateways = in.Figures.Gateways[:1]
 		in.Figures.Gateways[0].LastPolicyCall = called
 		return Build(in, examplePrevious(), exampleNow)
