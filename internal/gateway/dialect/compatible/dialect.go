@@ -34,28 +34,41 @@ func (d Dialect) Facts() facts.Facts {
 
 // Path implements dialect.Dialect.
 func (d Dialect) Path(path string) string {
-	if d.Spec.Version == "" {
-		return urlpath.Clean(path)
+	if d.Spec.Path != nil {
+		return d.Spec.Path(urlpath.Clean(path))
 	}
 	return urlpath.Versioned(path, d.Spec.Version, d.Spec.Beside...)
 }
 
 // Operation implements dialect.Dialect.
 func (d Dialect) Operation(method, path string) dialect.Operation {
-	rest, ok := strings.CutPrefix(d.Path(path), d.Spec.Version+"/")
-	if !ok {
-		return dialect.Operation{Name: "other"}
+	rest, model := d.below(strings.TrimSuffix(d.Path(path), "/"))
+	op, own := d.Spec.Operations[rest]
+	if !own || method != http.MethodPost {
+		op = openai.OperationOf(method, rest)
 	}
-	return openai.OperationOf(method, strings.TrimSuffix(rest, "/"))
+	op.Model = model
+	return op
+}
+
+func (d Dialect) below(path string) (rest, model string) {
+	if d.Spec.Below != nil {
+		return d.Spec.Below(path)
+	}
+	rest, ok := strings.CutPrefix(path, d.Spec.Version+"/")
+	if !ok {
+		return "", ""
+	}
+	return rest, ""
 }
 
 // ReadRequest implements dialect.Dialect.
-func (d Dialect) ReadRequest(op dialect.Operation, _ string, body []byte) dialect.Request {
+func (d Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte) dialect.Request {
 	if !op.Metered {
 		return dialect.Request{}
 	}
-	r := request.Read(body, d.Spec.costs())
-	r.WantsUsage = r.WantsUsage || d.Spec.NoUsageOption && r.Stream
+	r := request.ReadAs(op, contentType, body, d.Spec.costs())
+	r.WantsUsage = r.WantsUsage || r.Stream && (d.Spec.NoUsageOption || op.Format != dialect.FormatChat)
 	return r
 }
 
@@ -69,20 +82,33 @@ func (d Dialect) InjectUsage(op dialect.Operation, body []byte) (dialect.Splice,
 
 // ReadHeaders implements dialect.Dialect.
 func (d Dialect) ReadHeaders(status int, h http.Header, received time.Time) dialect.Reading {
-	return guidance.Read(status, h, received, d.Spec.Buckets)
+	r := guidance.Read(status, h, received, d.Spec.Buckets)
+	if d.Spec.Headers != nil {
+		d.Spec.Headers(status, h, &r)
+	}
+	return r
 }
 
 // ReadFailure implements dialect.Dialect.
 func (d Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
 	f := Failed{Status: status, Header: h, Document: failure.Read(h, body)}
 	if d.Spec.Complete != nil {
-		d.Spec.Complete(f, r)
+		d.Spec.Complete(&f, r)
 	}
-	out := failure.New(d.Spec.classify(f), f.Document)
-	out.Budget = d.Spec.budget(f)
+	f.Budgets = r.Budgets
+	out := d.failure(f)
 	out.RejectsUsage = failure.RejectsUsage(status, f.Document)
 	hint, hinted := d.Spec.hint(f, r.Reference)
 	guidance.Settle(r, out.Class, hint, hinted)
+	return out
+}
+
+// failure is what f is; only a refusal for want of budget names one.
+func (d Dialect) failure(f Failed) dialect.Failure {
+	out := failure.New(d.Spec.classify(f), f.Document)
+	if out.Class == dialect.ClassThrottle || out.Class == dialect.ClassQuota {
+		out.Budget = d.Spec.budget(f)
+	}
 	return out
 }
 
@@ -95,8 +121,5 @@ func (d Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.Mete
 // classifyEvent classes an error event inside a stream.
 func (d Dialect) classifyEvent(document []byte) dialect.Failure {
 	doc := failure.Read(nil, document)
-	f := Failed{Status: openai.EventStatus(doc), Document: doc, InStream: true}
-	out := failure.New(d.Spec.classify(f), doc)
-	out.Budget = d.Spec.budget(f)
-	return out
+	return d.failure(Failed{Status: eventStatus(doc), Document: doc, InStream: true})
 }

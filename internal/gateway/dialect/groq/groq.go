@@ -17,17 +17,10 @@ import (
 var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Name: "Groq", Version: "/openai/v1",
 	Buckets: []guidance.Triple{
-		{
-			Budget: plan.Requests, Limit: "X-Ratelimit-Limit-Requests", Remaining: "X-Ratelimit-Remaining-Requests",
-			Reset: "X-Ratelimit-Reset-Requests", Window: 24 * time.Hour,
-		},
-		{
-			Budget: plan.Tokens, Limit: "X-Ratelimit-Limit-Tokens", Remaining: "X-Ratelimit-Remaining-Tokens",
-			Reset: "X-Ratelimit-Reset-Tokens", Window: time.Minute,
-		},
+		compatible.Bucket(plan.Requests, "", "Requests", compatible.Day),
+		compatible.Bucket(plan.Tokens, "", "Tokens", time.Minute),
 	},
 	Classify: classify,
-	Budget:   func(f compatible.Failed) string { return openai.Budget(f.Document) },
 }}
 
 // statusCapacity is what the flex tier answers when it lacks capacity.

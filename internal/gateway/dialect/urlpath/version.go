@@ -3,41 +3,97 @@
 
 package urlpath
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Versioned cleans path and makes it begin with version ("/v1") exactly once, unless it begins with another
-// version or with one of the segments that stand beside the versions.
+// Versioned cleans path and makes it begin with version ("/v1", "/openai/v1") exactly once, however much of it the
+// app's base URL carries: all, its first or last part, all of it twice. A path with another version keeps that one,
+// and one that begins with a segment that stands beside the versions stays as it is.
 func Versioned(path, version string, beside ...string) string {
 	path = Clean(path)
-	for strings.HasPrefix(path, version+version) && endsSegment(path[2*len(version):]) {
-		path = path[len(version):]
+	root, last := version[:strings.LastIndexByte(version, '/')], version[strings.LastIndexByte(version, '/')+1:]
+	rest, carried := path, false
+	head := Head(rest)
+	for head != "" && hasSegment(version, head) {
+		carried = carried || head == last
+		rest = rest[1+len(head):]
+		head = Head(rest)
 	}
-	head, _, _ := strings.Cut(path[1:], "/")
-	if head == "" || isVersion(head) {
+	switch {
+	case slices.Contains(beside, head), path == "/":
+		return path
+	case !carried && IsVersion(head):
+		version = root
+	}
+	if len(path) == len(version)+len(rest) && strings.HasPrefix(path, version) {
 		return path
 	}
-	for _, b := range beside {
-		if head == b {
-			return path
-		}
-	}
-	return version + path
+	return version + rest
 }
 
-func endsSegment(rest string) bool { return rest == "" || rest[0] == '/' }
+// Head is the first segment of a clean path.
+func Head(path string) string {
+	if path == "" {
+		return ""
+	}
+	head, _, _ := strings.Cut(path[1:], "/")
+	return head
+}
 
-// isVersion: v1, v2, v1beta.
-func isVersion(segment string) bool {
+func hasSegment(path, segment string) bool {
+	for s := range strings.SplitSeq(path[1:], "/") {
+		if s == segment {
+			return true
+		}
+	}
+	return false
+}
+
+// IsVersion: v1, v2, v1beta.
+func IsVersion(segment string) bool {
 	return len(segment) > 1 && segment[0] == 'v' && segment[1] >= '0' && segment[1] <= '9'
 }
 
-// Join puts a provider's path behind the path of its base URL. Where both carry the version ("/v1") it
-// stands once: some people write it into the base URL, and SDKs always send it.
+// Join puts a provider's path behind the path of its base URL. What both carry stands once: some people write the
+// version into the base URL, or all that their provider's example shows, and a path has it always.
 func Join(base, path string) string {
 	base = strings.TrimRight(base, "/")
-	last := base[strings.LastIndexByte(base, '/')+1:]
-	if isVersion(last) && strings.HasPrefix(path, "/"+last) && endsSegment(path[1+len(last):]) {
-		path = path[1+len(last):]
+	return base + path[max(overlap(base, path), rooted(base, path)):]
+}
+
+// overlap is the length of the whole segments that path begins with and base ends in.
+func overlap(base, path string) (longest int) {
+	for n := 1; n <= min(len(base), len(path)); n++ {
+		if (n == len(path) || path[n] == '/') && strings.HasSuffix(base, path[:n]) && n > 1 {
+			longest = n
+		}
 	}
-	return base + path
+	return longest
+}
+
+// maxRoot is how many segments stand before an API's operations at most: openai/v1, and two to spare.
+const maxRoot = 4
+
+// rooted is the length of path's own root, up to its version, if base ends in a root that stands for it: in the
+// same version at another place (a proxy's /groq/v1 for /openai/v1), or in a deployment.
+func rooted(base, path string) int {
+	parent, last := base, ""
+	if i := strings.LastIndexByte(base, '/'); i >= 0 {
+		parent, last = base[:i], base[i+1:]
+	}
+	rest := path
+	for range maxRoot {
+		head := Head(rest)
+		rest = rest[min(1+len(head), len(rest)):]
+		switch {
+		case !IsVersion(head):
+		case head == last, strings.HasSuffix(parent, "/deployments"):
+			return len(path) - len(rest)
+		default:
+			return 0
+		}
+	}
+	return 0
 }

@@ -1,0 +1,26 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fireworks
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/compatible"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// Dialect is Fireworks AI's. Prompt tokens have a second bucket that cached ones do not count to; calls are paced
+// by the first, which they do. Accounts and their models lie below another version than inference.
+var Dialect = compatible.Dialect{Spec: compatible.Spec{
+	Name: "Fireworks", Version: "/inference/v1", Beside: []string{"accounts"},
+	Operations: map[string]dialect.Operation{"messages": compatible.Messages},
+	Buckets: []guidance.Triple{
+		compatible.Bucket(plan.Requests, "", "Requests", time.Minute),
+		compatible.Bucket(plan.InputTokens, "", "Tokens-Prompt", time.Minute),
+		compatible.Bucket(plan.InputTokens, "uncached", "Tokens-Cache-Adjusted-Prompt", time.Minute),
+		compatible.Bucket(plan.OutputTokens, "", "Tokens-Generated", time.Minute),
+	},
+}}
