@@ -169,17 +169,44 @@ func TestStreamKeepsValues(t *testing.T) {
 	}
 }
 
+// TestStreamLooksIntoArrays: # stands for each element; the last one's value is kept.
+func TestStreamLooksIntoArrays(t *testing.T) {
+	cases := map[string]struct{ text, reason, wrapped string }{
+		"one":           {`{"choices":[{"finish_reason":"stop"}]}`, `"stop"`, ""},
+		"two":           {`{"choices":[{"finish_reason":null,"x":[1,{"finish_reason":2}]},{"finish_reason":"stop"}],"y":1}`, `"stop"`, ""},
+		"no array":      {`{"choices":{"finish_reason":1}}`, "", ""},
+		"too deep":      {`{"choices":[[{"finish_reason":1}]]}`, "", ""},
+		"wrapped":       {`[1,"x",{"usage":{"a":1}},{"y":2}]`, "", `{"a":1}`},
+		"a member #":    {`{"#":{"usage":1}}`, "", ""},
+		"after strings": {`[["a,\"{",":"],{"usage":5}]`, "", "5"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for cut := range len(tc.text) + 1 {
+				s := NewStream("choices.#.finish_reason", "#.usage")
+				s.Write([]byte(tc.text[:cut]))
+				s.Write([]byte(tc.text[cut:]))
+				if string(s.Value(0)) != tc.reason || string(s.Value(1)) != tc.wrapped || !s.Complete() {
+					t.Fatalf("cut at %d: %q, %q", cut, s.Value(0), s.Value(1))
+				}
+			}
+		})
+	}
+}
+
 // FuzzStream: cuts change nothing, nothing panics, and what is kept is bounded.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(`{"response":{"usage":{"b":"\\\""}},"usage":[1]}`), uint16(20))
 	f.Add([]byte(`}}]{"usage":"`), uint16(3))
+	f.Add([]byte(`{"choices":[{"finish_reason":"a"}]}`), uint16(30))
 	f.Fuzz(func(t *testing.T, text []byte, cut uint16) {
 		i := int(cut) % (len(text) + 1)
-		one, two := NewStream("usage", "response.usage"), NewStream("usage", "response.usage")
+		paths := []string{"usage", "response.usage", "choices.#.finish_reason"}
+		one, two := NewStream(paths...), NewStream(paths...)
 		one.Write(text)
 		two.Write(text[:i])
 		two.Write(text[i:])
-		for n := range 2 {
+		for n := range paths {
 			if !bytes.Equal(one.Value(n), two.Value(n)) || len(one.Value(n)) > maxCapture {
 				t.Errorf("value %d: %q and %q", n, one.Value(n), two.Value(n))
 			}

@@ -3,13 +3,18 @@
 
 package jsonscan
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 const (
 	maxKey     = 48
 	maxCapture = 16 << 10
-	// maxPath is how deep a wanted value may lie: {"response":{"usage":…}} is 2.
-	maxPath = 2
+	// maxPath is how deep a wanted value may lie: {"choices":[{"finish_reason":…}]} is 3.
+	maxPath = 3
+	// element is the part of a path that stands for the elements of an array.
+	element = "#"
 )
 
 // Stream watches a JSON document that passes in pieces and keeps the values at a few paths. Of a path that
@@ -34,7 +39,8 @@ type Stream struct {
 	partial     []byte
 }
 
-// NewStream returns a stream that keeps the values at paths such as "usage" and "response.usage".
+// NewStream returns a stream that keeps the values at paths such as "usage", "response.usage" and
+// "choices.#.finish_reason", where # stands for each element of an array.
 func NewStream(paths ...string) *Stream {
 	return &Stream{paths: paths, values: make([][]byte, len(paths)), active: -1}
 }
@@ -52,7 +58,7 @@ func (s *Stream) Write(p []byte) {
 			i = s.text(p, i)
 			continue
 		}
-		if s.depth > maxPath && s.active < 0 {
+		if s.active < 0 && s.passive() {
 			i = skipPlain(p, i)
 			if i == len(p) {
 				return
@@ -63,7 +69,12 @@ func (s *Stream) Write(p []byte) {
 	}
 }
 
-// skipPlain passes the digits, commas and colons of deep arrays quickly.
+// passive reports that only quotes and brackets matter here: deep inside, and in arrays of any depth.
+func (s *Stream) passive() bool {
+	return s.depth > maxPath || s.depth > 0 && !s.object[s.depth-1]
+}
+
+// skipPlain passes digits, commas and colons quickly.
 func skipPlain(p []byte, i int) int {
 	for i < len(p) && !structural[p[i]] {
 		i++
@@ -194,24 +205,20 @@ func (s *Stream) begin() {
 // at reports whether the member whose name has just passed lies at path. Names keep their closing quote.
 func (s *Stream) at(path string) bool {
 	for level := range s.depth {
-		key := s.keys[level]
-		if len(key) == 0 || key[len(key)-1] != '"' || !s.object[level] {
+		part, rest, more := strings.Cut(path, ".")
+		if more != (level < s.depth-1) || s.object[level] == (part == element) {
 			return false
 		}
-		key = key[:len(key)-1]
-		if len(path) < len(key) || path[:len(key)] != string(key) || bytes.IndexByte(key, '.') >= 0 {
+		path = rest
+		if !s.object[level] {
+			continue
+		}
+		key, closed := bytes.CutSuffix(s.keys[level], []byte{'"'})
+		if !closed || string(key) != part {
 			return false
 		}
-		path = path[len(key):]
-		if level == s.depth-1 {
-			return path == ""
-		}
-		if path == "" || path[0] != '.' {
-			return false
-		}
-		path = path[1:]
 	}
-	return false
+	return true
 }
 
 // finish ends the value that passes, if the comma or bracket that comes next is its end.

@@ -7,6 +7,8 @@ import (
 	"bytes"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
 // The members of chat completion chunks that matter, without their first quotes.
@@ -18,7 +20,9 @@ var (
 	chatTexts   = [][]byte{
 		nameContent, []byte(`reasoning_content"`), []byte(`arguments"`), []byte(`text"`), []byte(`reasoning"`), []byte(`refusal"`), []byte(`data"`),
 	}
-	done = []byte("[DONE]")
+	done         = []byte("[DONE]")
+	emptyString  = []byte(`""`)
+	failedReason = []byte(`"error"`)
 )
 
 // chat reads one event of a chat completion or completion stream. It reports whether the event is the usage
@@ -32,11 +36,10 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 	if finish == nil || string(name) == "error" {
 		return unusualChat(t, data)
 	}
-	if starts(finish, '"') {
-		t.complete, t.content = true, true
-	}
-	if starts(t.use.after(data), '{') {
-		addOpenAI(&t.usage, gjson.GetBytes(data, "usage"))
+	if starts(finish, '"') && !bytes.HasPrefix(finish, emptyString) {
+		lastChunk(t, finish, data)
+	} else if starts(t.use.after(data), '{') {
+		addChat(&t.usage, gjson.ParseBytes(data))
 	}
 	if n := textLen(t.words.after(data)); n > 0 {
 		t.delta(n)
@@ -46,6 +49,31 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 	return false
 }
 
+// lastChunk reads the end of a choice, of which some providers say in the same chunk what it cost, or why it
+// failed.
+func lastChunk(t *tally, finish, data []byte) {
+	v := gjson.ParseBytes(data)
+	addChat(&t.usage, v)
+	if bytes.HasPrefix(finish, failedReason) {
+		if e := v.Get("choices.0.error"); e.IsObject() {
+			data = []byte(`{"error":` + e.Raw + "}")
+		}
+		t.fail(data)
+		return
+	}
+	if reason := v.Get("x_groq.error"); reason.Type == gjson.String && reason.Str != "" {
+		t.fail(append(gjson.AppendJSONString([]byte(`{"error":`), reason.Str), '}'))
+		return
+	}
+	t.complete, t.content = true, true
+}
+
+// addChat reads the usage of a chunk or a document. It is within a member of its own with Groq.
+func addChat(u *dialect.Usage, v gjson.Result) {
+	addOpenAI(u, v.Get("x_groq.usage"))
+	addOpenAI(u, v.Get("usage"))
+}
+
 // unusualChat reads an event without a finish reason: the usage chunk, an error, or a chunk of a provider
 // that leaves the reason out.
 func unusualChat(t *tally, data []byte) (usageChunk bool) {
@@ -53,26 +81,26 @@ func unusualChat(t *tally, data []byte) (usageChunk bool) {
 	if !v.IsObject() {
 		return false
 	}
-	if e := v.Get("error"); e.IsObject() || e.Type == gjson.String {
+	addChat(&t.usage, v)
+	if isError(v.Get("error")) {
 		t.fail(data)
 		return false
-	}
-	usage := v.Get("usage")
-	if usage.IsObject() {
-		addOpenAI(&t.usage, usage)
 	}
 	choices := v.Get("choices")
 	if !choices.IsArray() {
 		return false
 	}
 	if choices.Get("#").Int() == 0 {
-		return usage.IsObject()
+		return v.Get("usage").IsObject()
 	}
 	if n := anyText(data, chatTexts); n > 0 {
 		t.delta(n)
 	}
 	return false
 }
+
+// isError reports whether the value of a member named error is one.
+func isError(v gjson.Result) bool { return v.IsObject() || v.Type == gjson.String && v.Str != "" }
 
 // maxUsageChunk is how long a chunk may be that is held back because it may be the injected one.
 const maxUsageChunk = 16 << 10

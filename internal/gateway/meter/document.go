@@ -3,26 +3,16 @@
 
 package meter
 
-import (
-	"bytes"
-
-	"github.com/tidwall/gjson"
-
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
-	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
-)
-
 // documentMeter meters a JSON document of any length.
 type documentMeter struct {
-	tally
-	watch *jsonscan.Stream
-	add   func(*dialect.Usage, gjson.Result)
+	reading
+	whole *members
 	read  bool
-	// noOutput: the document holds vectors, not text.
-	noOutput bool
 }
 
-var documentPaths = []string{"usage", "error"}
+func newDocumentMeter(r reading) *documentMeter {
+	return &documentMeter{reading: r, whole: newMembers(r.shape.members)}
+}
 
 func (m *documentMeter) Write(p []byte) []byte {
 	if len(p) == 0 {
@@ -30,8 +20,8 @@ func (m *documentMeter) Write(p []byte) []byte {
 	}
 	m.content = true
 	m.text += int64(len(p))
-	m.watch.Write(p)
-	if !m.read && m.watch.Complete() {
+	m.whole.Write(p)
+	if !m.read && m.whole.Complete() {
 		m.finish()
 	}
 	return p
@@ -47,21 +37,9 @@ func (m *documentMeter) finish() {
 	if m.read {
 		return
 	}
-	m.read, m.complete = true, m.watch.Complete()
-	if usage := m.watch.Value(0); bytes.HasPrefix(usage, []byte{'{'}) {
-		m.add(&m.usage, gjson.ParseBytes(usage))
-	}
-	if e := m.watch.Value(1); bytes.HasPrefix(e, []byte{'{'}) {
-		m.fail([]byte(`{"error":` + string(e) + "}"))
-	}
-}
-
-// OutputSoFar implements dialect.Meter.
-func (m *documentMeter) OutputSoFar() int64 {
-	if m.noOutput {
-		return max(m.usage.Output, 0)
-	}
-	return m.tally.OutputSoFar()
+	m.read = true
+	m.event(nil, m.whole.document())
+	m.complete = m.whole.Complete()
 }
 
 // opaqueMeter passes what it cannot read: compressed bodies. Their end is the transfer's own.

@@ -20,10 +20,12 @@ func messages(t *tally, name, data []byte) bool {
 		}
 		t.delta(n)
 	case "message_start":
-		addMessages(t, gjson.GetBytes(data, "message.usage"))
+		addAnthropic(&t.usage, gjson.GetBytes(data, "message.usage"))
 	case "message_delta":
 		t.content = true
-		addMessages(t, gjson.GetBytes(data, "usage"))
+		addAnthropic(&t.usage, gjson.GetBytes(data, "usage"))
+	case "message": // a document
+		addAnthropic(&t.usage, gjson.GetBytes(data, "usage"))
 	case "message_stop":
 		t.complete, t.content = true, true
 	case "content_block_stop":
@@ -32,10 +34,4 @@ func messages(t *tally, name, data []byte) bool {
 		t.fail(data)
 	}
 	return false
-}
-
-func addMessages(t *tally, usage gjson.Result) {
-	if usage.IsObject() {
-		addAnthropic(&t.usage, usage)
-	}
 }

@@ -4,62 +4,93 @@
 package meter
 
 import (
+	"mime"
 	"net/http"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
-	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
 )
 
 // The interfaces guard against a drift from the contract.
 var (
 	_ dialect.Meter = (*eventMeter)(nil)
+	_ dialect.Meter = (*frameMeter)(nil)
+	_ dialect.Meter = (*lineMeter)(nil)
+	_ dialect.Meter = (*valueMeter)(nil)
 	_ dialect.Meter = (*documentMeter)(nil)
 	_ dialect.Meter = (*opaqueMeter)(nil)
 )
 
-// New returns a meter for a response to op. What it is decides the response's own type: some providers
+// New returns a meter for a response to op. How the response is framed its own type decides: some providers
 // answer a request for a stream with a document.
 func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classify Classifier) dialect.Meter {
 	t := newTally(classify)
 	if encoding := h.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return &opaqueMeter{t}
 	}
-	if isStream(h.Get("Content-Type"), opts) {
-		m := &eventMeter{tally: t, read: readerOf(op)}
+	s := shapeOf(op.Format)
+	t.noOutput = op.Name == "embeddings"
+	if s.headers != nil {
+		s.headers(&t.usage, h)
+	}
+	opts.Stream = opts.Stream || op.Stream
+	r := reading{tally: t, shape: s}
+	switch framingOf(h.Get("Content-Type"), s, opts) {
+	case framedEvents:
+		m := &eventMeter{reading: r}
 		if opts.StripUsage {
 			m.strip = &stripper{}
 		}
 		return m
-	}
-	return &documentMeter{
-		tally: t, watch: jsonscan.NewStream(documentPaths...), add: adderOf(op), noOutput: op.Name == "embeddings",
-	}
-}
-
-func isStream(contentType string, opts dialect.MeterOptions) bool {
-	if contentType == "" {
-		return opts.Stream
-	}
-	return strings.HasPrefix(strings.ToLower(contentType), "text/event-stream")
-}
-
-func readerOf(op dialect.Operation) reader {
-	switch op.Format {
-	case dialect.FormatMessages:
-		return messages
-	case dialect.FormatResponses:
-		return responses
+	case framedMessages:
+		return &frameMeter{reading: r}
+	case framedLines:
+		return &lineMeter{reading: r}
+	case framedValues:
+		return &valueMeter{reading: r, whole: op.Format != dialect.FormatOllama}
 	default:
-		return chat
+		return newDocumentMeter(r)
 	}
 }
 
-func adderOf(op dialect.Operation) func(*dialect.Usage, gjson.Result) {
-	if op.Format == dialect.FormatMessages {
-		return addAnthropic
+// framing is how what passes is divided.
+type framing uint8
+
+const (
+	document framing = iota
+	framedEvents
+	framedMessages
+	framedLines
+	framedValues
+)
+
+// framings are the content types of streams.
+var framings = map[string]framing{
+	"text/event-stream":                  framedEvents,
+	"application/vnd.amazon.eventstream": framedMessages,
+	"application/x-ndjson":               framedLines,
+	"application/ndjson":                 framedLines,
+	"application/jsonl":                  framedLines,
+	"application/x-jsonl":                framedLines,
+	"application/jsonlines":              framedLines,
+	"application/x-jsonlines":            framedLines,
+	"application/json-seq":               framedLines,
+	"application/stream+json":            framedLines,
+}
+
+func framingOf(contentType string, s *shape, opts dialect.MeterOptions) framing {
+	if contentType == "" && opts.Stream {
+		return s.unnamed
 	}
-	return addOpenAI
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		kind, _, _ = strings.Cut(strings.ToLower(contentType), ";")
+	}
+	if f, ok := framings[strings.TrimSpace(kind)]; ok {
+		return f
+	}
+	if s.values == always || s.values == streams && opts.Stream {
+		return framedValues
+	}
+	return document
 }

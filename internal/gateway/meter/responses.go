@@ -29,16 +29,19 @@ func responses(t *tally, name, data []byte) bool {
 	switch string(kind) {
 	case "response.completed", "response.incomplete", "response.failed":
 		v := gjson.GetBytes(data, "response")
-		if usage := v.Get("usage"); usage.IsObject() {
-			addOpenAI(&t.usage, usage)
-		}
+		addOpenAI(&t.usage, v.Get("usage"))
 		t.complete = true
 		if string(kind) == "response.failed" {
 			t.fail([]byte(v.Raw))
 		}
 	case "error":
 		t.fail(data)
-	case "", "response.created", "response.in_progress", "response.queued", "response.output_item.added",
+	case "": // a document
+		addOpenAI(&t.usage, gjson.GetBytes(data, "usage"))
+		if isError(gjson.GetBytes(data, "error")) {
+			t.fail(data)
+		}
+	case "response.created", "response.in_progress", "response.queued", "response.output_item.added",
 		"response.content_part.added", "keepalive":
 	default:
 		t.content = true

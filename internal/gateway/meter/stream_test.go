@@ -90,8 +90,8 @@ var recorded = map[string]struct {
 	}},
 }
 
-// shapes are the forms in which the standard lets the same stream be written.
-var shapes = map[string]func(string) string{
+// spellings are the forms in which the standard lets the same stream be written.
+var spellings = map[string]func(string) string{
 	"LF":          func(s string) string { return s },
 	"CRLF":        func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
 	"CR":          func(s string) string { return strings.ReplaceAll(s, "\n", "\r") },
@@ -110,7 +110,7 @@ var everyCut = map[string]bool{"LF": true, "CRLF": true, "CR": true}
 // are the same as in one piece, with and without the injected chunk being stripped.
 func TestB4EveryCutGivesTheSame(t *testing.T) {
 	for name, tc := range recorded {
-		for shape, form := range shapes {
+		for shape, form := range spellings {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				text := []byte(form(string(read(t, tc.file))))
 				stripped := []byte(form(string(read(t, tc.stripped))))

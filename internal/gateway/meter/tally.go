@@ -19,7 +19,11 @@ type tally struct {
 	failure  dialect.Failure
 	deltas   int64
 	text     int64
+	// noOutput: the answer holds vectors, not text.
+	noOutput bool
 	classify Classifier
+	// chunk is what was unwrapped last.
+	chunk []byte
 	// finish, use and words are where the members of the last events were.
 	finish, use, words finder
 }
@@ -45,6 +49,9 @@ func (t *tally) StreamFailure() (dialect.Failure, bool) { return t.failure, t.fa
 // OutputSoFar is the reported output of a response that has ended; before that the largest of what was
 // reported, the number of deltas (most hold a token) and the length of their text.
 func (t *tally) OutputSoFar() int64 {
+	if t.noOutput {
+		return max(t.usage.Output, 0)
+	}
 	if t.complete && t.usage.Output >= 0 {
 		return t.usage.Output
 	}

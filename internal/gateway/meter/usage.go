@@ -12,22 +12,43 @@ import (
 // maxTokens is what absurd values saturate to.
 const maxTokens = 1 << 40
 
-// addOpenAI reads the usage objects of chat, completions, embeddings and responses. Cached
-// tokens lie inside the input.
+// addOpenAI reads the usage objects of chat, completions, embeddings and responses, with the names that
+// providers who copy them have for cached tokens. These lie inside the input.
 func addOpenAI(u *dialect.Usage, v gjson.Result) {
-	replace(&u.Input, v.Get("prompt_tokens"), v.Get("input_tokens"))
-	replace(&u.Output, v.Get("completion_tokens"), v.Get("output_tokens"))
-	replace(&u.CachedRead, v.Get("prompt_tokens_details.cached_tokens"), v.Get("input_tokens_details.cached_tokens"),
-		v.Get("prompt_cache_hit_tokens"))
-	replace(&u.CacheWrite, v.Get("input_tokens_details.cache_write_tokens"), v.Get("prompt_tokens_details.cache_write_tokens"))
-	replace(&u.Reasoning, v.Get("completion_tokens_details.reasoning_tokens"), v.Get("output_tokens_details.reasoning_tokens"))
-	if total := v.Get("total_tokens"); u.Output < 0 && u.Input >= 0 && total.Type == gjson.Number {
-		u.Output = max(total.Int()-u.Input, 0) // embeddings have no output and do not say so
+	if !v.IsObject() {
+		return
 	}
+	replace(&u.Input, v.Get("prompt_tokens"), v.Get("input_tokens"))
+	replace(&u.Output, openAIOutput(v))
+	replace(&u.CachedRead, v.Get("prompt_tokens_details.cached_tokens"), v.Get("input_tokens_details.cached_tokens"),
+		v.Get("prompt_cache_hit_tokens"), v.Get("num_cached_tokens"), v.Get("cached_tokens"))
+	replace(&u.CacheWrite, v.Get("input_tokens_details.cache_write_tokens"), v.Get("prompt_tokens_details.cache_write_tokens"))
+	replace(&u.Reasoning, v.Get("completion_tokens_details.reasoning_tokens"), v.Get("output_tokens_details.reasoning_tokens"),
+		v.Get("reasoning_tokens"))
+	if total := v.Get("total_tokens"); u.Output < 0 && u.Input >= 0 && isCount(total) {
+		u.Output = max(count(total)-u.Input, 0) // embeddings have no output and do not say so
+	}
+}
+
+// openAIOutput is the output, with reasoning that lies outside of it: with xAI it does, and the total tells.
+func openAIOutput(v gjson.Result) gjson.Result {
+	output := v.Get("completion_tokens")
+	if !isCount(output) {
+		return v.Get("output_tokens")
+	}
+	input, total, reasoning := v.Get("prompt_tokens"), v.Get("total_tokens"), v.Get("completion_tokens_details.reasoning_tokens")
+	if isCount(input) && isCount(total) && isCount(reasoning) && count(reasoning) > 0 &&
+		count(total) == count(input)+count(output)+count(reasoning) {
+		output.Num += reasoning.Num
+	}
+	return output
 }
 
 // addAnthropic reads the usage objects of messages. Cached tokens lie outside the input.
 func addAnthropic(u *dialect.Usage, v gjson.Result) {
+	if !v.IsObject() {
+		return
+	}
 	replace(&u.Input, v.Get("input_tokens"))
 	replace(&u.Output, v.Get("output_tokens"))
 	replace(&u.CachedRead, v.Get("cache_read_input_tokens"))
@@ -35,14 +56,19 @@ func addAnthropic(u *dialect.Usage, v gjson.Result) {
 	u.CacheOutside = true
 }
 
-// replace takes the first of the values that is a number. Counts never fall, so 0 after a count is a
+func isCount(v gjson.Result) bool { return v.Type == gjson.Number && v.Num >= 0 }
+
+// count is a value for which isCount holds.
+func count(v gjson.Result) int64 { return int64(min(v.Num, maxTokens)) }
+
+// replace takes the first of the values that is a count. Counts never fall, so 0 after a count is a
 // provider's way to say nothing.
 func replace(into *int64, values ...gjson.Result) {
 	for _, v := range values {
-		if v.Type != gjson.Number || v.Num < 0 {
+		if !isCount(v) {
 			continue
 		}
-		if n := int64(min(v.Num, maxTokens)); n > 0 || *into < 0 {
+		if n := count(v); n > 0 || *into < 0 {
 			*into = n
 		}
 		return
