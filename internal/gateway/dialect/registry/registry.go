@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/mistral"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/openrouter"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/perplexity"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/selfhosted"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/together"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/vertexai"
@@ -43,6 +44,7 @@ var dialects = []dialect.Dialect{
 	mistral.Dialect,
 	openai.Dialect{},
 	openrouter.Dialect,
+	perplexity.Dialect,
 	selfhosted.Dialect,
 	together.Dialect,
 	vertexai.Dialect{},
