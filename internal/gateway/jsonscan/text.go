@@ -43,12 +43,13 @@ func (s String) Value() string {
 	}
 	out := append(make([]byte, 0, len(s.Raw)), s.Raw[:i]...)
 	for rest := s.Raw[i:]; len(rest) > 0; {
-		if rest[0] != '\\' {
-			out, rest = append(out, rest[0]), rest[1:]
-			continue
-		}
 		r, size := unescape(rest)
 		out, rest = utf8.AppendRune(out, r), rest[size:]
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			i = len(rest)
+		}
+		out, rest = append(out, rest[:i]...), rest[i:]
 	}
 	return string(out)
 }

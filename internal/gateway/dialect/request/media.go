@@ -3,7 +3,12 @@
 
 package request
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+)
 
 // medium is what a part holds instead of text.
 type medium uint8
@@ -74,32 +79,37 @@ func kindOf(name string) medium {
 	return unstated
 }
 
-// typeOf is by a media type's first part; "image\/png" is legal JSON and has the same.
-func typeOf(mediaType []byte) medium {
+// typeOf is by a media type's first part.
+func typeOf(mediaType string) medium {
 	switch {
-	case bytes.HasPrefix(mediaType, []byte("image")):
+	case strings.HasPrefix(mediaType, "image"):
 		return isImage
-	case bytes.HasPrefix(mediaType, []byte("audio")):
+	case strings.HasPrefix(mediaType, "audio"):
 		return isAudio
-	case bytes.HasPrefix(mediaType, []byte("video")):
+	case strings.HasPrefix(mediaType, "video"):
 		return isVideo
 	}
 	return isDocument
 }
 
-func isText(mediaType []byte) bool { return bytes.HasPrefix(mediaType, []byte("text")) }
-
-// dataURL returns the media type of data:TYPE;base64,….
-func dataURL(text []byte) (mediaType []byte, ok bool) {
-	const longest = 128 // of a media type with parameters
-	if !bytes.HasPrefix(text, []byte("data:")) {
-		return nil, false
+// dataURL returns the medium of data:TYPE;base64,….
+func dataURL(text jsonscan.String) (m medium, ok bool) {
+	const (
+		scheme  = "data:"
+		longest = 128 // of a media type with parameters
+		escape  = 6   // bytes that one of its characters may take
+	)
+	if len(text.Raw) == 0 || text.Raw[0] != scheme[0] && text.Raw[0] != '\\' {
+		return unstated, false
 	}
-	head := text[len("data:"):]
-	head = head[:min(len(head), longest)]
-	i := bytes.Index(head, []byte(";base64,"))
-	if i < 0 {
-		return nil, false
+	head := text.Raw[:min(len(text.Raw), longest*escape)]
+	if i := bytes.IndexByte(head, ','); i >= 0 {
+		head = head[:i+1]
 	}
-	return head[:i], true
+	rest, ok := strings.CutPrefix(jsonscan.String{Raw: head}.Value(), scheme)
+	mediaType, _, coded := strings.Cut(rest, ";base64,")
+	if !ok || !coded || len(mediaType) > longest {
+		return unstated, false
+	}
+	return typeOf(mediaType), true
 }

@@ -35,7 +35,7 @@ func readOther(contentType string, body []byte, costs Costs) (dialect.Request, b
 		return readForm(boundary, body, costs), true
 	case "image", "audio", "video":
 		r := reader{costs: costs}
-		return dialect.Request{MediaTokens: r.cost(typeOf([]byte(major)))}, true
+		return dialect.Request{MediaTokens: r.cost(typeOf(major))}, true
 	}
 	return dialect.Request{}, false
 }
@@ -107,7 +107,7 @@ func fieldHead(head []byte) (name string, isFile bool, m medium) {
 			_, isFile = parameters["filename"]
 		case "content-type":
 			if value = strings.ToLower(value); value != "application/octet-stream" {
-				m = typeOf([]byte(value))
+				m = typeOf(value)
 			}
 		}
 	}

@@ -3,11 +3,16 @@
 
 package request
 
-import "github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+import (
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+)
 
 // described is what a source says of a medium.
 type described struct {
-	mediaType, data jsonscan.String
+	mediaType string
+	data      jsonscan.String
 	// text: the data is text as it stands; coded: it is in base64, whatever its type.
 	text, coded bool
 	// nested content has been counted.
@@ -60,7 +65,9 @@ func (r *reader) describe(d *described, f field) {
 	case f == unknownField, !isString:
 		r.Skip()
 	case f == mediaTypeField:
-		d.mediaType, _ = r.Text()
+		if value, _ := r.Text(); len(value.Raw) <= longestName {
+			d.mediaType = value.Value()
+		}
 	case f == dataField:
 		d.data, _ = r.Text()
 	case f == typeField:
@@ -70,17 +77,17 @@ func (r *reader) describe(d *described, f field) {
 }
 
 func (r *reader) settle(d described, told medium) media {
-	mediaType := d.mediaType.Raw
+	isText := strings.HasPrefix(d.mediaType, "text")
 	switch {
-	case d.text, isText(mediaType) && !d.coded:
+	case d.text, isText && !d.coded:
 		r.request.TextBytes += int64(d.data.Len())
-	case isText(mediaType) && len(d.data.Raw) > 0:
+	case isText && len(d.data.Raw) > 0:
 		r.request.TextBytes += decoded(d.data)
 	case d.nested:
 	case told != unstated:
 		r.request.MediaTokens += r.cost(told)
-	case len(mediaType) > 0:
-		r.request.MediaTokens += r.cost(typeOf(mediaType))
+	case d.mediaType != "":
+		r.request.MediaTokens += r.cost(typeOf(d.mediaType))
 	case len(d.data.Raw) > 0, d.coded:
 		return media{references: 1} // of no stated type: a document unless said otherwise
 	default:

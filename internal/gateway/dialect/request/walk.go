@@ -62,12 +62,13 @@ func (r *reader) text(n role, text jsonscan.String) media {
 
 // plain counts text, unless it is a data URL.
 func (r *reader) plain(text jsonscan.String) {
-	if mediaType, ok := dataURL(text.Raw); ok {
-		r.request.MediaTokens += r.cost(typeOf(mediaType))
+	if m, ok := dataURL(text); ok {
+		r.request.MediaTokens += r.cost(m)
 		return
 	}
 	if r.format.marked {
-		text = r.pictures(text)
+		r.marked(text)
+		return
 	}
 	r.request.TextBytes += int64(text.Len())
 }

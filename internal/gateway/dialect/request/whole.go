@@ -3,11 +3,7 @@
 
 package request
 
-import (
-	"bytes"
-
-	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
-)
+import "github.com/headgate-dev/headgate/internal/gateway/jsonscan"
 
 // whole counts a value with all its names and brackets, as compact JSON without escapes: schemas and arguments are
 // shown to the model as they are, but not as the client wrote them.
@@ -55,34 +51,9 @@ func (r *reader) separated(comma bool) {
 
 // quoted counts a string with its quotes. Even a tool's definition may hold a picture.
 func (r *reader) quoted(text jsonscan.String) {
-	if mediaType, ok := dataURL(text.Raw); ok {
-		r.request.MediaTokens += r.cost(typeOf(mediaType))
+	if m, ok := dataURL(text); ok {
+		r.request.MediaTokens += r.cost(m)
 		return
 	}
 	r.request.TextBytes += int64(text.Len() + len(`""`))
-}
-
-// pictures takes the pictures out of text that holds them as Markdown does, ![](data:image/png;base64,…), and counts
-// them. What it returns is as long as the rest.
-func (r *reader) pictures(text jsonscan.String) jsonscan.String {
-	begin := []byte("](data:image")
-	rest := text.Raw
-	var kept []byte
-	for {
-		i := bytes.Index(rest, begin)
-		if i < 0 {
-			break
-		}
-		end := bytes.IndexByte(rest[i:], ')')
-		if _, ok := dataURL(rest[i+len("]("):]); !ok || end < 0 {
-			kept, rest = append(kept, rest[:i+len(begin)]...), rest[i+len(begin):]
-			continue
-		}
-		r.request.MediaTokens += r.costs.Image
-		kept, rest = append(kept, rest[:i]...), rest[i+end:]
-	}
-	if kept == nil {
-		return text
-	}
-	return jsonscan.String{Raw: append(kept, rest...)}
 }
