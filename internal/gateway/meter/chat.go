@@ -20,9 +20,8 @@ var (
 	chatTexts   = [][]byte{
 		nameContent, []byte(`reasoning_content"`), []byte(`arguments"`), []byte(`text"`), []byte(`reasoning"`), []byte(`refusal"`), []byte(`data"`),
 	}
-	done         = []byte("[DONE]")
-	emptyString  = []byte(`""`)
-	failedReason = []byte(`"error"`)
+	done        = []byte("[DONE]")
+	emptyString = []byte(`""`)
 )
 
 // chat reads one event of a chat completion or completion stream. It reports whether the event is the usage
@@ -37,7 +36,7 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 		return unusualChat(t, data)
 	}
 	if starts(finish, '"') && !bytes.HasPrefix(finish, emptyString) {
-		lastChunk(t, finish, data)
+		lastChunk(t, data)
 	} else if starts(t.use.after(data), '{') {
 		addChat(&t.usage, gjson.ParseBytes(data))
 	}
@@ -51,21 +50,29 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 
 // lastChunk reads the end of a choice, of which some providers say in the same chunk what it cost, or why it
 // failed.
-func lastChunk(t *tally, finish, data []byte) {
+func lastChunk(t *tally, data []byte) {
 	v := gjson.ParseBytes(data)
 	addChat(&t.usage, v)
-	if bytes.HasPrefix(finish, failedReason) {
-		if e := v.Get("choices.0.error"); e.IsObject() {
-			data = []byte(`{"error":` + e.Raw + "}")
-		}
-		t.fail(data)
-		return
-	}
-	if reason := v.Get("x_groq.error"); reason.Type == gjson.String && reason.Str != "" {
-		t.fail(append(gjson.AppendJSONString([]byte(`{"error":`), reason.Str), '}'))
+	if document, failed := chunkError(v); failed {
+		t.fail(document)
 		return
 	}
 	t.complete, t.content = true, true
+}
+
+// chunkError finds the error of a chunk or a document: beside the choices, in place of all, or, with
+// OpenRouter and Groq, in members of their own.
+func chunkError(v gjson.Result) (document []byte, failed bool) {
+	if isError(v.Get("error")) || v.Get("object").Str == "error" {
+		return []byte(v.Raw), true
+	}
+	e := v.Get("x_groq.error")
+	if choice := v.Get("choices.0"); !isError(e) && choice.Get("finish_reason").Str == "error" {
+		if e = choice.Get("error"); !isError(e) {
+			return []byte(v.Raw), true
+		}
+	}
+	return []byte(`{"error":` + e.Raw + "}"), isError(e)
 }
 
 // addChat reads the usage of a chunk or a document. It is within a member of its own with Groq.
@@ -82,8 +89,8 @@ func unusualChat(t *tally, data []byte) (usageChunk bool) {
 		return false
 	}
 	addChat(&t.usage, v)
-	if isError(v.Get("error")) {
-		t.fail(data)
+	if document, failed := chunkError(v); failed {
+		t.fail(document)
 		return false
 	}
 	choices := v.Get("choices")
