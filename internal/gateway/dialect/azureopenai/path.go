@@ -46,12 +46,15 @@ func operation(path string) bool {
 
 // openaiPath makes what was written twice stand once.
 func openaiPath(path string) string {
-	for _, twice := range [...]string{"/openai/openai", "/openai/v1/v1", "/openai/v1/openai", "/openai/deployments/deployments"} {
-		if rest, ok := strings.CutPrefix(path, twice); ok && (rest == "" || rest[0] == '/') {
-			return openaiPath(twice[:strings.LastIndexByte(twice, '/')] + rest)
-		}
+	const root = "/openai"
+	rest := path[len(root):]
+	for urlpath.Head(rest) == root[1:] {
+		rest = rest[len(root):]
 	}
-	return path
+	if urlpath.Head(rest) == "v1" {
+		return urlpath.Versioned(rest, version)
+	}
+	return root + rest
 }
 
 // below takes a path apart; the deployment is the model.

@@ -16,23 +16,24 @@ const (
 	anthropic = "/anthropic"
 )
 
-// path leaves OpenAI's API where the app found it, and puts Anthropic's where it is.
+// path leaves OpenAI's API where the app found it, and puts Anthropic's where it is. What begins a path stands once.
 func path(path string) string {
-	rest, hasVersion := path, false
-	for {
-		switch head := "/" + urlpath.Head(rest); {
-		case head == version:
-			rest, hasVersion = rest[len(head):], true
-			continue
-		case head == anthropic, urlpath.Head(rest) == "messages":
-			return anthropic + urlpath.Versioned(strings.TrimPrefix(rest, anthropic), version)
-		case head == beta:
-			return beta + strings.TrimPrefix(urlpath.Versioned(strings.TrimPrefix(rest, beta), version), version)
-		case hasVersion:
-			return version + rest
-		}
-		return rest
+	rest, begins := path, map[string]bool{}
+	head := urlpath.Head(rest)
+	for head == version[1:] || head == beta[1:] || head == anthropic[1:] {
+		begins["/"+head] = true
+		rest = rest[1+len(head):]
+		head = urlpath.Head(rest)
 	}
+	switch {
+	case begins[anthropic], head == "messages":
+		return anthropic + version + rest
+	case begins[beta]:
+		return beta + rest
+	case begins[version]:
+		return version + rest
+	}
+	return path
 }
 
 // below is what lies below any of them.

@@ -17,23 +17,31 @@ const (
 // path puts calls below /inference, once, also an organisation's (/orgs/ORG/inference/…). There is no version, but
 // the base URLs of apps written for OpenAI end in one.
 func path(path string) string {
-	before, rest := "", path
-	if urlpath.Head(path) == "orgs" {
-		name := urlpath.Head(path[len("/orgs"):])
-		before, rest = path[:len("/orgs/")+len(name)], path[min(len("/orgs/")+len(name), len(path)):]
-	}
-	for {
-		switch head := urlpath.Head(rest); head {
+	before, rest := organisation(path)
+	for head := urlpath.Head(rest); ; head = urlpath.Head(rest) {
+		switch head {
 		case root[1:], version[1:]:
 			rest = rest[1+len(head):]
-			continue
-		case "catalog":
+		case "catalog", "":
 			return path
-		case "":
-			return path
+		default:
+			return before + root + rest
 		}
-		return before + root + rest
 	}
+}
+
+// organisation cuts /orgs/ORG off a path, if it begins so.
+func organisation(path string) (before, rest string) {
+	const orgs = "/orgs"
+	if urlpath.Head(path) != orgs[1:] {
+		return "", path
+	}
+	name := urlpath.Head(path[len(orgs):])
+	if name == "" {
+		return "", ""
+	}
+	before = path[:len(orgs)+1+len(name)]
+	return before, path[len(before):]
 }
 
 // below is what lies below /inference, or in the catalogue.

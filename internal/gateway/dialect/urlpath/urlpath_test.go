@@ -63,6 +63,31 @@ func TestVersioned(t *testing.T) {
 	}
 }
 
+// TestVersionsOfSeveralSegments: however much of one an app's base URL carries, it stands once.
+func TestVersionsOfSeveralSegments(t *testing.T) {
+	for path, want := range map[string]string{
+		"/chat/completions":                     "/openai/v1/chat/completions",
+		"/v1/chat/completions":                  "/openai/v1/chat/completions",
+		"/openai/chat/completions":              "/openai/v1/chat/completions",
+		"/openai/v1/chat/completions":           "/openai/v1/chat/completions",
+		"/v1/openai/chat/completions":           "/openai/v1/chat/completions",
+		"/openai/v1/v1/chat/completions":        "/openai/v1/chat/completions",
+		"/openai/v1/openai/v1/chat/completions": "/openai/v1/chat/completions",
+		"/openai/v2/things":                     "/openai/v2/things",
+		"/v2/things":                            "/openai/v2/things",
+		"/openai/v1/v10":                        "/openai/v1/v10",
+		"/openaix/v1":                           "/openai/v1/openaix/v1",
+		"/openai":                               "/openai/v1",
+		"/openai/v1/":                           "/openai/v1/",
+		"/v1/accounts/x":                        "/v1/accounts/x",
+		"/":                                     "/",
+	} {
+		if got := Versioned(path, "/openai/v1", "accounts"); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}
+
 // TestJoin: the version once, also where the base URL carries it.
 func TestJoin(t *testing.T) {
 	cases := []struct{ base, path, want string }{
@@ -73,6 +98,16 @@ func TestJoin(t *testing.T) {
 		{"https://gw.example/v1", "/v2/models", "https://gw.example/v1/v2/models"},
 		{"https://gw.example/v1", "/v10/models", "https://gw.example/v1/v10/models"},
 		{"", "/v1/models", "/v1/models"},
+		{"https://api.example/openai", "/openai/v1/models", "https://api.example/openai/v1/models"},
+		{"https://api.example/openai/v1", "/openai/v1/models", "https://api.example/openai/v1/models"},
+		{"https://gw.example/groq/v1", "/openai/v1/models", "https://gw.example/groq/v1/models"},
+		{"https://gw.example/groq/v2", "/openai/v1/models", "https://gw.example/groq/v2/openai/v1/models"},
+		{"https://gw.example/openaix", "/openai/v1/models", "https://gw.example/openaix/openai/v1/models"},
+		{"https://gw.example/xopenai", "/openai/v1/models", "https://gw.example/xopenai/openai/v1/models"},
+		{"https://api.example/orgs/o/inference", "/inference/chat/completions", "https://api.example/orgs/o/inference/chat/completions"},
+		{"https://r.example/openai/deployments/d", "/openai/v1/responses", "https://r.example/openai/deployments/d/responses"},
+		{"https://r.example/openai/deployments/d", "/openai/deployments/d/embeddings", "https://r.example/openai/deployments/d/embeddings"},
+		{"https://api.example/a/b/c/d/e/v1", "/a/b/c/d/e/v1/x", "https://api.example/a/b/c/d/e/v1/x"},
 	}
 	for _, tc := range cases {
 		if got := Join(tc.base, tc.path); got != tc.want {
@@ -83,12 +118,13 @@ func TestJoin(t *testing.T) {
 
 // FuzzClean: joined to a base URL any path stays on its host and below its path; cleaning twice is cleaning once.
 func FuzzClean(f *testing.F) {
-	for _, path := range []string{"//evil.example/..", "/%2e%2e/%2F..", "/a?b#c", "@x", "\\\\x", "/..;/x", "%%32%65", "/v1/v1"} {
+	for _, path := range []string{"//evil.example/..", "/%2e%2e/%2F..", "/a?b#c", "@x", "\\\\x", "/..;/x", "%%32%65", "/v1/v1", "/base", "/base/v1", "/openai/v2", "/beside/v1"} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		for what, clean := range map[string]func(string) string{
 			"Clean": Clean, "Versioned": func(p string) string { return Versioned(p, "/v1") },
+			"of two segments": func(p string) string { return Versioned(p, "/openai/v1", "beside") },
 		} {
 			got := clean(path)
 			if again := clean(got); again != got {
@@ -98,7 +134,7 @@ func FuzzClean(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%s %q: %v", what, path, err)
 			}
-			if u.Host != "api.example" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || !strings.HasPrefix(u.EscapedPath(), "/base/") {
+			if u.Host != "api.example" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || !strings.HasPrefix(u.EscapedPath()+"/", "/base/") {
 				t.Errorf("%s %q leads to %s", what, path, u)
 			}
 			for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
