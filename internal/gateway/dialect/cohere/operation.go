@@ -34,7 +34,7 @@ func (d Dialect) Operation(method, path string) dialect.Operation {
 	if rest, ok := strings.CutPrefix(path, compatibility+"/"); ok {
 		return openai.OperationOf(method, rest)
 	}
-	_, rest, _ := strings.Cut(path[1:], "/") // behind the version
+	_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/") // behind the version
 	if method != http.MethodPost {
 		head, _, _ := strings.Cut(rest, "/")
 		return dialect.Operation{Name: "other", Free: head == "models" && (method == http.MethodGet || method == http.MethodHead)}
