@@ -26,6 +26,8 @@ type options struct {
 	limits         list
 	groups         list
 	keys           list
+	secrets        list
+	dialect        string
 	guidance       list
 	charges        list
 	chargeRejected bool
@@ -62,7 +64,9 @@ func (o *options) AddFlags(fs *flag.FlagSet) {
 	fs.Float64Var(&o.startPercent, "start-percent", o.startPercent, "first level of each bucket, in percent of its burst")
 	fs.Var(&o.groups, "group", "PATTERN=NAME: models that share buckets, as claude-*=claude; repeatable")
 	fs.Var(&o.keys, "key", "an API key to accept; any is accepted if none is given; repeatable")
-	fs.Var(&o.guidance, "guidance", "DIALECT=seconds|millis|both|none: what a 429 says; repeatable")
+	fs.Var(&o.secrets, "aws-secret", "ID=SECRET of an AWS key: signatures are then verified; repeatable")
+	fs.StringVar(&o.dialect, "dialect", "", "whose API a path without /_p/NAME before it is; by its look if empty")
+	fs.Var(&o.guidance, "guidance", "DIALECT=seconds|millis|both|own|none: what a 429 says; repeatable")
 	fs.Var(&o.charges, "charges", "DIALECT=MaxAtAdmission|EstimateThenActual|AsProduced; repeatable")
 	fs.BoolVar(&o.chargeRejected, "charge-rejected", false, "refused calls cost as much as admitted ones")
 	fs.StringVar(&o.faultsFile, "faults", "", "JSON file with faults to play from the start")
@@ -78,12 +82,13 @@ func (o *options) AddFlags(fs *flag.FlagSet) {
 // Complete turns the flags into the provider's options.
 func (o *options) Complete() error {
 	profiles := map[fakeprovider.Dialect]*fakeprovider.Profile{}
-	for _, d := range []fakeprovider.Dialect{fakeprovider.OpenAI, fakeprovider.Anthropic, fakeprovider.Generic} {
+	for _, d := range fakeprovider.Dialects() {
 		p := fakeprovider.DefaultProfile(d)
 		p.ChargeRejected = o.chargeRejected
 		profiles[d] = &p
 	}
-	err := errors.Join(o.completeLimits(profiles), o.completeBehaviour(profiles), o.completeGroups(), o.readFaults())
+	err := errors.Join(o.completeLimits(profiles), o.completeBehaviour(profiles), o.completeGroups(), o.completeDialect(),
+		o.completeSecrets(), o.readFaults())
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,7 @@ func (o *options) completeLimits(profiles map[fakeprovider.Dialect]*fakeprovider
 
 func (o *options) completeBehaviour(profiles map[fakeprovider.Dialect]*fakeprovider.Profile) error {
 	for _, s := range o.guidance {
-		d, v, err := ofDialect(s, "guidance", "seconds", "millis", "both", "none")
+		d, v, err := ofDialect(s, "guidance", "seconds", "millis", "both", "own", "none")
 		if err != nil {
 			return err
 		}
@@ -138,6 +143,32 @@ func (o *options) completeGroups() error {
 			return fmt.Errorf("--group %q: want PATTERN=NAME", s)
 		}
 		o.provider.ModelGroups = append(o.provider.ModelGroups, fakeprovider.ModelGroup{Pattern: pattern, Name: name})
+	}
+	return nil
+}
+
+func (o *options) completeDialect() error {
+	if o.dialect == "" {
+		return nil
+	}
+	d, known := dialectNamed(o.dialect)
+	if !known {
+		return fmt.Errorf("--dialect %q: not a dialect", o.dialect)
+	}
+	o.provider.Dialect = d
+	return nil
+}
+
+func (o *options) completeSecrets() error {
+	for _, s := range o.secrets {
+		id, secret, ok := strings.Cut(s, "=")
+		if !ok || id == "" || secret == "" {
+			return errors.New("--aws-secret: want ID=SECRET")
+		}
+		if o.provider.AWSSecrets == nil {
+			o.provider.AWSSecrets = map[string]string{}
+		}
+		o.provider.AWSSecrets[id] = secret
 	}
 	return nil
 }

@@ -62,13 +62,15 @@ func TestLimitFlagsReplaceTheDefaultsOfTheirDialect(t *testing.T) {
 // TestEachFlagReachesTheProvider sets every flag that is one field of the provider's options.
 func TestEachFlagReachesTheProvider(t *testing.T) {
 	o, err := parse("--first-byte=1s", "--per-token=2ms", "--output-tokens=3", "--skew=-4s", "--omit-date", "--gzip",
-		"--max-arrivals=5", "--key=a", "--key=b", "--charge-rejected", "--tls-hosts=a.example,10.0.0.1")
+		"--max-arrivals=5", "--key=a", "--key=b", "--charge-rejected", "--dialect=gemini",
+		"--aws-secret=AKIATEST=c2VjcmV0==", "--tls-hosts=a.example,10.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := fakeprovider.Options{
 		FirstByte: time.Second, PerToken: 2 * time.Millisecond, OutputTokens: 3, Skew: -4 * time.Second, OmitDate: true,
-		Gzip: true, MaxArrivals: 5, Keys: []string{"a", "b"}, Profiles: o.provider.Profiles,
+		Gzip: true, MaxArrivals: 5, Keys: []string{"a", "b"}, Dialect: fakeprovider.Gemini,
+		AWSSecrets: map[string]string{"AKIATEST": "c2VjcmV0=="}, Profiles: o.provider.Profiles,
 	}
 	if diff := cmp.Diff(want, o.provider); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -102,7 +104,7 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	for _, args := range []string{
 		"--limit=nobody:Requests=1", "--limit=OpenAI:Requests", "--limit=OpenAI:Requests=NaN", "--limit=OpenAI:Requests=-1",
 		"--limit=OpenAI:Requests=1/0s", "--limit=OpenAI:Requests=1/1m/x", "--limit=OpenAI:Requests=1/1m/1/1",
-		"--limit=OpenAI:Apples=1", "--guidance=OpenAI=maybe", "--charges=Nobody=AsProduced", "--group=x",
+		"--limit=OpenAI:Apples=1", "--dialect=nobody", "--aws-secret=AKIATEST", "--guidance=OpenAI=maybe", "--charges=Nobody=AsProduced", "--group=x",
 		"--listen=", "--listen-tls=:0", "--tls-cert=x", "--tls-cert=a --tls-key=b --tls-dir=c", "--first-byte=-1s",
 		"--start-percent=101", "--faults=" + script, "--faults=" + script + ".none",
 	} {

@@ -66,7 +66,7 @@ func ofDialect(s, flag string, allowed ...string) (fakeprovider.Dialect, string,
 }
 
 func dialectNamed(name string) (fakeprovider.Dialect, bool) {
-	for _, d := range []fakeprovider.Dialect{fakeprovider.OpenAI, fakeprovider.Anthropic, fakeprovider.Generic} {
+	for _, d := range fakeprovider.Dialects() {
 		if strings.EqualFold(name, string(d)) {
 			return d, true
 		}

@@ -6,8 +6,6 @@ package fakeprovider
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider/bucket"
@@ -72,16 +70,4 @@ func (s *Server) startLevel(l Limit) float64 {
 func KeyHash(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:6])
-}
-
-// apiKey finds the caller's key.
-func apiKey(h http.Header) string {
-	if key := h.Get("X-Api-Key"); key != "" {
-		return key
-	}
-	scheme, key, ok := strings.Cut(h.Get("Authorization"), " ")
-	if ok && strings.EqualFold(scheme, "bearer") {
-		return strings.TrimSpace(key)
-	}
-	return ""
 }

@@ -28,14 +28,14 @@ func (c *call) anthropicErr(kind, message string) anthropicError {
 	return anthropicError{"error", anthropicErrorBody{Type: kind, Message: message}, c.id}
 }
 
-func (anthropicAPI) requestID() (header, prefix string) { return "Request-Id", "req_" }
+func (anthropicAPI) requestID(n uint64) (header, id string) { return "Request-Id", reqID(n) }
 
 // limitHeaders: resets are when the bucket will be full, as RFC 3339 on the provider's own clock.
 func (anthropicAPI) limitHeaders(h http.Header, c *call, budgets []level) {
 	h.Set("Anthropic-Organization-Id", organization)
 	for _, b := range withTokensTotal(budgets) {
 		name := anthropicNames[b.Budget]
-		h.Set("Anthropic-Ratelimit-"+name+"-Limit", whole(b.Amount))
+		h.Set("Anthropic-Ratelimit-"+name+"-Limit", integer(b.Amount))
 		h.Set("Anthropic-Ratelimit-"+name+"-Remaining", c.remaining(b))
 		h.Set("Anthropic-Ratelimit-"+name+"-Reset", resetAt(c.s.clock(), b.untilFull))
 	}
@@ -77,12 +77,12 @@ func resetAt(now time.Time, in time.Duration) string {
 	return at.Format(time.RFC3339)
 }
 
-func (anthropicAPI) throttle(c *call, t throttled) any {
+func (anthropicAPI) throttle(c *call, t throttled) (int, any) {
 	what := map[Budget]string{
 		Requests: "requests", Tokens: "tokens", InputTokens: "input tokens", OutputTokens: "output tokens",
 	}[t.level.Budget]
 	c.w.Header().Set("X-Should-Retry", "true")
-	return c.anthropicErr("rate_limit_error", fmt.Sprintf("This request would exceed your organization's rate limit "+
+	return http.StatusTooManyRequests, c.anthropicErr("rate_limit_error", fmt.Sprintf("This request would exceed your organization's rate limit "+
 		"of %s %s per %s (org: %s, model: %s). For details, refer to: https://docs.claude.com/en/api/rate-limits. "+
 		"You can see the response headers for current usage. Please reduce the prompt length or the maximum "+
 		"tokens requested, or try again later.",
@@ -103,7 +103,11 @@ func thousands(n int64) string {
 	return s
 }
 
-func (anthropicAPI) fault(c *call, status int, message string) any {
+func (anthropicAPI) fault(c *call, status int, message string) (int, any) {
+	return status, c.anthropicFault(status, message)
+}
+
+func (c *call) anthropicFault(status int, message string) anthropicError {
 	switch {
 	case status == http.StatusUnauthorized:
 		return c.anthropicErr("authentication_error", "invalid x-api-key")

@@ -5,12 +5,12 @@ package fakeprovider
 
 var (
 	messagesOperation = operation{
-		name: "messages", dialect: Anthropic, valid: validAnthropic, answer: messageAnswer, stream: messageStream,
+		name: "messages", valid: validAnthropic, answer: messageAnswer, stream: messageStream,
 	}
 	countTokensOperation = operation{
-		name: "count_tokens", dialect: Anthropic, free: true, valid: validCount, answer: countAnswer,
+		name: "count_tokens", free: true, valid: validCount, answer: countAnswer,
 	}
-	anthropicModels = operation{name: "models", dialect: Anthropic, free: true, answer: anthropicModelsAnswer}
+	anthropicModels = operation{name: "models", free: true, answer: anthropicModelsAnswer}
 )
 
 func validAnthropic(r *request) string {
@@ -77,7 +77,7 @@ func messageAnswer(c *call) any {
 	reason := c.finishReason("end_turn", "max_tokens")
 	return message{
 		ID: "msg_" + c.id, Type: "message", Role: "assistant", Model: c.req.Model,
-		Content: []textBlock{{"text", Text(c.size.output)}}, StopReason: &reason, Usage: c.fullUsage(c.size.output),
+		Content: []textBlock{{"text", c.text()}}, StopReason: &reason, Usage: c.fullUsage(c.size.output),
 	}
 }
 
@@ -101,7 +101,7 @@ type anthropicModelList struct {
 
 func anthropicModelsAnswer(c *call) any {
 	entry := func(id string) anthropicModel { return anthropicModel{"model", id, id, "2025-09-29T00:00:00Z"} }
-	if id := modelAsked(c); id != "" {
+	if id := c.target.model; id != "" {
 		return entry(clip(id, maxModelName))
 	}
 	return anthropicModelList{

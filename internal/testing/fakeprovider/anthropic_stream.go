@@ -52,8 +52,8 @@ func messageStream(c *call) events {
 		if !c.messageBegin(yield) {
 			return
 		}
-		for at, n := range chunks(c.size.output) {
-			piece := blockDelta{"content_block_delta", 0, textDelta{"text_delta", words(at, n)}}
+		for text, n := range c.pieces() {
+			piece := blockDelta{"content_block_delta", 0, textDelta{"text_delta", text}}
 			if !yield(event{name: piece.Type, data: piece, tokens: n, content: true}) {
 				return
 			}

@@ -21,9 +21,11 @@ type call struct {
 	s       *Server
 	w       http.ResponseWriter
 	r       *http.Request
-	op      *operation
+	p       *provider
 	api     api
 	dialect Dialect
+	target  target
+	op      *operation
 	started time.Time
 	number  uint64
 	id      string
@@ -31,9 +33,11 @@ type call struct {
 	req     request
 	size    size
 	account *account
-	arrival *Arrival
-	fault   *Fault
-	body    bodyFacts
+	// admitted: the call's cost was taken from its account.
+	admitted bool
+	arrival  *Arrival
+	fault    *Fault
+	body     bodyFacts
 	// produced is the output charged so far.
 	produced int64
 }
@@ -44,12 +48,14 @@ type bodyFacts struct {
 }
 
 func newCall(s *Server, w http.ResponseWriter, r *http.Request) *call {
-	op, dialect := operationOf(r)
-	c := &call{s: s, w: w, r: r, op: op, dialect: dialect, api: apiOf(dialect)}
-	c.started, c.number, c.key = s.opts.Now(), s.nextRequest(), apiKey(r.Header)
-	header, prefix := c.api.requestID()
-	c.id = fmt.Sprintf("%s%024d", prefix, c.number)
-	w.Header().Set(header, c.id)
+	p, t := s.destination(r)
+	c := &call{s: s, w: w, r: r, p: p, api: p.api, dialect: p.dialect, target: t, op: t.op}
+	c.started, c.number, c.key = s.opts.Now(), s.nextRequest(), p.keys.of(r)
+	header, id := c.api.requestID(c.number)
+	c.id = id
+	if header != "" {
+		w.Header().Set(header, c.id)
+	}
 	return c
 }
 
@@ -59,7 +65,8 @@ func (c *call) serve() {
 	c.log()
 	defer c.end()
 	if status != 0 {
-		c.refuse(status, "Rejected", c.api.fault(c, status, problem))
+		status, body := c.api.fault(c, status, problem)
+		c.refuse(status, "Rejected", body)
 		return
 	}
 	if c.fault = c.s.takeFault(c); c.fault != nil {
@@ -87,17 +94,20 @@ func (c *call) read() (problem string, status int) {
 		return "The body could not be read", http.StatusBadRequest
 	case c.op == nil:
 		return fmt.Sprintf("Invalid URL (%s %s)", c.r.Method, c.r.URL.Path), http.StatusNotFound
-	case c.dialect != Generic && !c.s.accepts(c.key):
-		return "Incorrect API key provided", http.StatusUnauthorized
+	}
+	if problem, status := c.authenticate(body); status != 0 {
+		return problem, status
 	}
 	return c.decode(body)
 }
 
 func (c *call) decode(body []byte) (problem string, status int) {
 	if c.op.valid != nil {
-		if err := json.Unmarshal(body, &c.req); err != nil {
+		c.req.Stream = c.target.streamByDefault
+		if err := c.op.unmarshal(body, &c.req); err != nil {
 			return "We could not parse the JSON body of your request.", http.StatusBadRequest
 		}
+		c.target.apply(&c.req)
 		if problem := c.op.valid(&c.req); problem != "" {
 			return problem, http.StatusBadRequest
 		}
@@ -112,19 +122,6 @@ func (c *call) decode(body []byte) (problem string, status int) {
 	return "", 0
 }
 
-// accepts says whether an API key is good.
-func (s *Server) accepts(key string) bool {
-	if len(s.opts.Keys) == 0 {
-		return key != "" && !strings.HasPrefix(key, "sk-invalid")
-	}
-	for _, k := range s.opts.Keys {
-		if k == key {
-			return true
-		}
-	}
-	return false
-}
-
 // admit takes the call from its buckets, or answers 429.
 func (c *call) admit() bool {
 	verdict, at := c.s.admit(c)
@@ -134,7 +131,8 @@ func (c *call) admit() bool {
 	cost := c.admissionCost(at.Budget, c.s.opts.Profiles[c.dialect].Charges)
 	t := throttled{level: at, cost: cost, wait: verdict.Wait, never: verdict.Never}
 	c.writeGuidance(t)
-	c.refuse(http.StatusTooManyRequests, "Throttled", c.api.throttle(c, t))
+	status, body := c.api.throttle(c, t)
+	c.refuse(status, "Throttled", body)
 	return false
 }
 
@@ -164,8 +162,22 @@ func (c *call) answer() {
 	c.writeJSON(http.StatusOK, c.op.answer(c))
 }
 
+// unmarshal reads a body.
+func (o *operation) unmarshal(body []byte, r *request) error {
+	if err := json.Unmarshal(body, r); err != nil || o.decode == nil {
+		return err
+	}
+	return o.decode(body, r)
+}
+
 // output is how many tokens are produced in all answers together.
 func (c *call) output() int64 { return c.size.output * int64(c.req.answers()) }
+
+// visible is how many tokens of each answer are text, text what they say, and reasoning how many tokens of all
+// answers together are not.
+func (c *call) visible() int64   { return c.size.output - c.size.reasoning }
+func (c *call) text() string     { return Text(c.visible()) }
+func (c *call) reasoning() int64 { return c.size.reasoning * int64(c.req.answers()) }
 
 // sleep waits for d; false if the caller left meanwhile.
 func (c *call) sleep(d time.Duration) bool {

@@ -17,10 +17,12 @@ import (
 //
 //	X-Fake-Input-Tokens: 60000        [[input=60000]]
 //	X-Fake-Output-Tokens: 200         [[output=200]]
+//	X-Fake-Reasoning-Tokens: 50       [[reasoning=50]]      how much of the output is reasoning
 //	X-Fake-Cached-Tokens: 8000        [[cached=8000]]       read from the cache
 //	X-Fake-Cache-Write-Tokens: 500    [[cache_write=500]]   written to the cache
 //
-// For Anthropic input leaves cached tokens out, for OpenAI it includes them, as those APIs report it.
+// For Anthropic and Bedrock input leaves cached tokens out, for all others it includes those read, as those APIs
+// report it.
 const (
 	bytesPerToken = 4
 	mediaTokens   = 1_000
@@ -34,16 +36,17 @@ type size struct {
 	input      int64
 	output     int64 // what it will produce
 	allowed    int64 // the most it allows, for charging at admission
+	reasoning  int64 // of the output
 	cached     int64
 	cacheWrite int64
 }
 
-var marker = regexp.MustCompile(`\[\[(input|output|cached|cache_write)=(\d{1,9})\]\]`)
+var marker = regexp.MustCompile(`\[\[(input|output|reasoning|cached|cache_write)=(\d{1,9})\]\]`)
 
 // measure counts a call.
 func measure(r *request, h http.Header, defaultOutput int64) size {
 	t := tally{}
-	for _, raw := range []json.RawMessage{r.Messages, r.System, r.Input, r.Prompt, r.Instructions} {
+	for _, raw := range r.texts() {
 		t.add(raw)
 	}
 	s := size{
@@ -53,6 +56,7 @@ func measure(r *request, h http.Header, defaultOutput int64) size {
 	s.override(t.said)
 	s.override(map[string]int64{
 		"input": headerTokens(h, "X-Fake-Input-Tokens"), "output": headerTokens(h, "X-Fake-Output-Tokens"),
+		"reasoning":   headerTokens(h, "X-Fake-Reasoning-Tokens"),
 		"cached":      headerTokens(h, "X-Fake-Cached-Tokens"),
 		"cache_write": headerTokens(h, "X-Fake-Cache-Write-Tokens"),
 	})
@@ -66,13 +70,15 @@ func measure(r *request, h http.Header, defaultOutput int64) size {
 		most = s.output
 	}
 	s.output = min(s.output, maxOutputTokens)
+	s.reasoning = min(s.reasoning, s.output)
 	s.allowed = min(most*r.choices(), maxTokensPerCall)
 	return s
 }
 
 func (s *size) override(said map[string]int64) {
 	for name, to := range map[string]*int64{
-		"input": &s.input, "output": &s.output, "cached": &s.cached, "cache_write": &s.cacheWrite,
+		"input": &s.input, "output": &s.output, "reasoning": &s.reasoning,
+		"cached": &s.cached, "cache_write": &s.cacheWrite,
 	} {
 		if v, ok := said[name]; ok && v >= 0 {
 			*to = min(v, maxTokensPerCall)
@@ -150,8 +156,16 @@ func (t *tally) text(key, s string) {
 	}
 }
 
+// mediaKeys hold a part that is not text, in Google's and in Bedrock's messages.
+var mediaKeys = [...]string{"inlineData", "fileData", "image", "video", "document"}
+
 // isMedia says whether a content part is an image, audio or a document that is not plain text.
 func isMedia(part map[string]any) bool {
+	for _, key := range mediaKeys {
+		if _, ok := part[key].(map[string]any); ok {
+			return true
+		}
+	}
 	switch part["type"] {
 	case "image", "image_url", "input_image", "input_audio", "input_file", "file":
 		return true

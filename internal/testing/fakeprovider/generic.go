@@ -11,7 +11,7 @@ import (
 // genericAPI is an API of no provider in particular: it says Retry-After and nothing else.
 type genericAPI struct{}
 
-var echoOperation = operation{name: "echo", dialect: Generic, answer: echoAnswer}
+var echoOperation = operation{name: "echo", answer: echoAnswer}
 
 type genericError struct {
 	Error string `json:"error"`
@@ -28,15 +28,17 @@ func echoAnswer(c *call) any {
 	return echo{c.r.Method, c.r.URL.Path, c.body.bytes, c.body.sha256}
 }
 
-func (genericAPI) requestID() (header, prefix string) { return "X-Request-Id", "req_" }
+func (genericAPI) requestID(n uint64) (header, id string) { return "X-Request-Id", reqID(n) }
 
 func (genericAPI) limitHeaders(http.Header, *call, []level) {}
 
-func (genericAPI) throttle(_ *call, t throttled) any {
-	return genericError{fmt.Sprintf("rate limit exceeded: %s", t.level.Budget)}
+func (genericAPI) throttle(_ *call, t throttled) (int, any) {
+	return http.StatusTooManyRequests, genericError{fmt.Sprintf("rate limit exceeded: %s", t.level.Budget)}
 }
 
-func (genericAPI) fault(_ *call, _ int, message string) any { return genericError{message} }
+func (genericAPI) fault(_ *call, status int, message string) (int, any) {
+	return status, genericError{message}
+}
 
 func (genericAPI) quota(*call) (int, any) {
 	return http.StatusPaymentRequired, genericError{"quota exhausted"}

@@ -4,6 +4,7 @@
 package fakeprovider
 
 import (
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider/bucket"
@@ -37,6 +38,7 @@ func (s *Server) admit(c *call) (bucket.Verdict, level) {
 	}
 	v := bucket.Admit(now, charges)
 	if v.Admitted {
+		c.admitted = true
 		c.account.counts.admitted++
 		s.counts.admitted++
 		return v, level{}
@@ -55,8 +57,11 @@ func (s *Server) admit(c *call) (bucket.Verdict, level) {
 // admissionCost is what a call takes from a budget when it is admitted.
 func (c *call) admissionCost(b Budget, charges Charges) float64 {
 	input, output := float64(c.size.input), float64(c.size.allowed)
-	if c.dialect == Anthropic {
-		input += float64(c.size.cacheWrite) // outside input_tokens; what is read from the cache is free
+	if c.p.cacheOutside {
+		input += float64(c.size.cacheWrite) // outside the input; what is read from the cache is free
+	}
+	if c.p.cacheReserved {
+		input += float64(c.size.cached)
 	}
 	if charges == AsProduced {
 		// Output is charged later; but nothing starts on a budget in debt.
@@ -89,8 +94,12 @@ func (s *Server) settle(c *call, produced int64) {
 func (s *Server) refund(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.account != nil {
-		s.chargeOutput(c, float64(c.produced-c.size.allowed), EstimateThenActual)
+	if !c.admitted || s.opts.Profiles[c.dialect].Charges != EstimateThenActual {
+		return
+	}
+	s.chargeOutput(c, float64(c.produced-c.size.allowed), EstimateThenActual)
+	if c.p.cacheReserved {
+		s.take(c, -float64(c.size.cached), InputTokens, Tokens)
 	}
 }
 
@@ -99,9 +108,14 @@ func (s *Server) chargeOutput(c *call, tokens float64, how Charges) {
 	if s.opts.Profiles[c.dialect].Charges != how {
 		return
 	}
+	s.take(c, tokens, OutputTokens, Tokens)
+}
+
+// take takes tokens from the call's buckets of some budgets. s.mu is held.
+func (s *Server) take(c *call, tokens float64, from ...Budget) {
 	now := s.opts.Now()
 	for _, l := range c.account.limits {
-		if l.Budget == OutputTokens || l.Budget == Tokens {
+		if slices.Contains(from, l.Budget) {
 			l.bucket.Take(now, tokens)
 		}
 	}

@@ -32,7 +32,10 @@ func openAIErr(kind, code, message string) openAIError {
 	return e
 }
 
-func (openAIAPI) requestID() (header, prefix string) { return "X-Request-Id", "req_" }
+func (openAIAPI) requestID(n uint64) (header, id string) { return "X-Request-Id", reqID(n) }
+
+// reqID is a request's id as OpenAI and Anthropic write it.
+func reqID(n uint64) string { return fmt.Sprintf("req_%024d", n) }
 
 // limitHeaders: resets are the time to a full bucket, as Go writes durations.
 func (openAIAPI) limitHeaders(h http.Header, c *call, budgets []level) {
@@ -43,7 +46,7 @@ func (openAIAPI) limitHeaders(h http.Header, c *call, budgets []level) {
 		if name == "" {
 			continue
 		}
-		h.Set("X-Ratelimit-Limit-"+name, whole(b.Amount))
+		h.Set("X-Ratelimit-Limit-"+name, integer(b.Amount))
 		h.Set("X-Ratelimit-Remaining-"+name, c.remaining(b))
 		reset := time.Duration(ceilTo(b.untilFull, time.Millisecond)) * time.Millisecond
 		h.Set("X-Ratelimit-Reset-"+name, reset.String())
@@ -52,8 +55,8 @@ func (openAIAPI) limitHeaders(h http.Header, c *call, budgets []level) {
 
 const organization = "org-fake"
 
-// whole writes a number without its fraction.
-func whole(v float64) string { return strconv.FormatInt(int64(v), 10) }
+// integer writes a number without its fraction.
+func integer(v float64) string { return strconv.FormatInt(int64(v), 10) }
 
 // remaining is a level as it is reported: never below zero, tokens rounded as the dialect does.
 func (c *call) remaining(b level) string {
@@ -73,7 +76,11 @@ func roundingOf(step float64) float64 {
 	return 1e-6 // the buckets' own rounding error
 }
 
-func (openAIAPI) throttle(c *call, t throttled) any {
+func (openAIAPI) throttle(c *call, t throttled) (int, any) {
+	return http.StatusTooManyRequests, c.openAIThrottle(t)
+}
+
+func (c *call) openAIThrottle(t throttled) openAIError {
 	kind, unit := "tokens", "tokens per "
 	if t.level.Budget == Requests {
 		kind, unit = "requests", "requests per "
@@ -81,17 +88,17 @@ func (openAIAPI) throttle(c *call, t throttled) any {
 	short := map[string]string{"requests": "RP", "tokens": "TP"}[kind]
 	window, letter := windowName(t.level.Window)
 	where := fmt.Sprintf("for %s in organization %s on %s%s (%s%s): Limit %s",
-		c.req.Model, organization, unit, window, short, letter, whole(t.level.Amount))
+		c.req.Model, organization, unit, window, short, letter, integer(t.level.Amount))
 	if t.never {
 		return openAIErr(kind, "rate_limit_exceeded", fmt.Sprintf("Request too large %s, Requested %s. The input or "+
 			"output tokens must be reduced in order to run successfully. Visit "+
-			"https://platform.openai.com/account/rate-limits to learn more.", where, whole(t.cost)))
+			"https://platform.openai.com/account/rate-limits to learn more.", where, integer(t.cost)))
 	}
 	message := "Rate limit reached " + where
-	if guided := c.s.opts.Profiles[OpenAI].Guidance != GuidanceNone && c.fault == nil; guided {
+	if guided := c.s.opts.Profiles[c.dialect].Guidance != GuidanceNone && c.fault == nil; guided {
 		used := min(t.level.Burst, max(0, t.level.Burst-t.level.remaining))
 		wait := time.Duration(ceilTo(t.wait, time.Millisecond)) * time.Millisecond
-		message += fmt.Sprintf(", Used %s, Requested %s. Please try again in %s", whole(used), whole(t.cost), wait)
+		message += fmt.Sprintf(", Used %s, Requested %s. Please try again in %s", integer(used), integer(t.cost), wait)
 	}
 	return openAIErr(kind, "rate_limit_exceeded",
 		message+". Visit https://platform.openai.com/account/rate-limits to learn more.")
@@ -111,7 +118,11 @@ func windowName(d time.Duration) (name, letter string) {
 	}
 }
 
-func (openAIAPI) fault(c *call, status int, message string) any {
+func (openAIAPI) fault(c *call, status int, message string) (int, any) {
+	return status, c.openAIFault(status, message)
+}
+
+func (c *call) openAIFault(status int, message string) openAIError {
 	switch {
 	case status == http.StatusUnauthorized:
 		return openAIErr("invalid_request_error", "invalid_api_key",

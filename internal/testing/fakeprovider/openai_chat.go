@@ -4,7 +4,7 @@
 package fakeprovider
 
 var chatOperation = operation{
-	name: "chat", dialect: OpenAI, valid: validMessages, answer: chatAnswer, stream: chatStream,
+	name: "chat", valid: validMessages, answer: chatAnswer, stream: chatStream,
 }
 
 func validMessages(r *request) string {
@@ -24,8 +24,8 @@ type chatCompletion struct {
 	Model             string       `json:"model"`
 	Choices           []chatChoice `json:"choices"`
 	Usage             *openAIUsage `json:"usage"`
-	ServiceTier       string       `json:"service_tier"`
-	SystemFingerprint string       `json:"system_fingerprint"`
+	ServiceTier       string       `json:"service_tier,omitempty"`
+	SystemFingerprint string       `json:"system_fingerprint,omitempty"`
 }
 
 type chatChoice struct {
@@ -48,6 +48,9 @@ type openAIUsage struct {
 	TotalTokens         int64             `json:"total_tokens"`
 	PromptDetails       promptDetails     `json:"prompt_tokens_details"`
 	CompletionDetailsOf completionDetails `json:"completion_tokens_details"`
+	// Some say the two parts of the prompt in fields of their own.
+	CacheHit  *int64 `json:"prompt_cache_hit_tokens,omitempty"`
+	CacheMiss *int64 `json:"prompt_cache_miss_tokens,omitempty"`
 }
 
 type promptDetails struct {
@@ -62,11 +65,20 @@ type completionDetails struct {
 	RejectedPredictionTokens int64 `json:"rejected_prediction_tokens"`
 }
 
-func (c *call) openAIUsage() *openAIUsage {
-	return &openAIUsage{
-		PromptTokens: c.size.input, CompletionTokens: c.output(), TotalTokens: c.size.input + c.output(),
-		PromptDetails: promptDetails{CachedTokens: min(c.size.cached, c.size.input)},
+func (c *call) openAIUsage() *openAIUsage { return c.usageAfter(c.output()) }
+
+// usageAfter is the usage once so much output was produced.
+func (c *call) usageAfter(output int64) *openAIUsage {
+	u := &openAIUsage{
+		PromptTokens: c.size.input, CompletionTokens: output, TotalTokens: c.size.input + output,
+		PromptDetails:       promptDetails{CachedTokens: min(c.size.cached, c.size.input)},
+		CompletionDetailsOf: completionDetails{ReasoningTokens: c.reasoning()},
 	}
+	if c.p.style.cacheHits {
+		u.CacheHit = pointer(u.PromptDetails.CachedTokens)
+		u.CacheMiss = pointer(u.PromptTokens - *u.CacheHit)
+	}
+	return u
 }
 
 // finishReason: an answer that fills what was allowed was cut off.
@@ -80,30 +92,44 @@ func (c *call) finishReason(full, cut string) string {
 func chatAnswer(c *call) any {
 	doc := chatCompletion{
 		ID: "chatcmpl-" + c.id, Object: "chat.completion", Created: c.started.Unix(), Model: c.req.Model,
-		Usage: c.openAIUsage(), ServiceTier: "default", SystemFingerprint: fingerprint,
+		Usage: c.openAIUsage(),
 	}
+	doc.ServiceTier, doc.SystemFingerprint = c.tierAndFingerprint()
 	for i := range c.req.answers() {
 		doc.Choices = append(doc.Choices, chatChoice{
 			Index:        i,
-			Message:      chatMessage{Role: "assistant", Content: Text(c.size.output), Annotations: []any{}},
+			Message:      chatMessage{Role: "assistant", Content: c.text(), Annotations: []any{}},
 			FinishReason: c.finishReason("stop", "length"),
 		})
 	}
 	return doc
 }
 
-const fingerprint = "fp_fake"
+// tierAndFingerprint are "" with providers that say neither.
+func (c *call) tierAndFingerprint() (tier, fingerprint string) {
+	if c.p.style.plain {
+		return "", ""
+	}
+	return "default", "fp_fake"
+}
 
 type chatChunk struct {
 	ID                string        `json:"id"`
 	Object            string        `json:"object"`
 	Created           int64         `json:"created"`
 	Model             string        `json:"model"`
-	ServiceTier       string        `json:"service_tier"`
-	SystemFingerprint string        `json:"system_fingerprint"`
+	ServiceTier       string        `json:"service_tier,omitempty"`
+	SystemFingerprint string        `json:"system_fingerprint,omitempty"`
 	Choices           []chunkChoice `json:"choices"`
 	// Usage is absent unless asked for; then it is null but in the last chunk.
-	Usage any `json:"usage,omitempty"`
+	Usage any    `json:"usage,omitempty"`
+	XGroq *xGroq `json:"x_groq,omitempty"`
+}
+
+// xGroq is what Groq adds to the first and the last chunk.
+type xGroq struct {
+	ID    string       `json:"id"`
+	Usage *openAIUsage `json:"usage,omitempty"`
 }
 
 type chunkChoice struct {
@@ -132,43 +158,77 @@ func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 func (c *call) chatChunk(choices ...chunkChoice) chatChunk {
 	chunk := chatChunk{
 		ID: "chatcmpl-" + c.id, Object: "chat.completion.chunk", Created: c.started.Unix(), Model: c.req.Model,
-		ServiceTier: "default", SystemFingerprint: fingerprint, Choices: choices,
+		Choices: choices,
 	}
-	if c.req.wantsUsage() {
+	chunk.ServiceTier, chunk.SystemFingerprint = c.tierAndFingerprint()
+	if c.usageChunk() {
 		chunk.Usage = null{}
 	}
 	return chunk
 }
 
+// usageChunk: usage comes in a chunk of its own.
+func (c *call) usageChunk() bool {
+	return c.p.style.usage == usageOwn || c.p.style.usage == usageAsked && c.req.wantsUsage()
+}
+
 func chatStream(c *call) events {
 	return func(yield func(event) bool) {
-		for i := range c.req.answers() {
-			first := c.chatChunk(chunkChoice{Index: i, Delta: firstDelta{Role: "assistant"}})
-			if !yield(event{data: first, preamble: true}) {
-				return
-			}
+		if c.chatBegin(yield) && c.chatContent(yield) {
+			c.chatEnd(yield)
 		}
-		for i := range c.req.answers() {
-			for at, n := range chunks(c.size.output) {
-				piece := c.chatChunk(chunkChoice{Index: i, Delta: delta{words(at, n)}})
-				if !yield(event{data: piece, tokens: n, content: true}) {
-					return
-				}
-			}
-		}
-		c.chatEnd(yield)
 	}
 }
 
-// chatEnd sends the finish reasons, the usage if it was asked for, and [DONE].
+func (c *call) chatBegin(yield func(event) bool) bool {
+	if c.p.style.comment != "" && !yield(event{comment: c.p.style.comment, preamble: true}) {
+		return false
+	}
+	for i := range c.req.answers() {
+		first := c.chatChunk(chunkChoice{Index: i, Delta: firstDelta{Role: "assistant"}})
+		if c.p.style.xGroq {
+			first.XGroq = &xGroq{ID: c.id}
+		}
+		if !yield(event{data: first, preamble: true}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) chatContent(yield func(event) bool) bool {
+	made := int64(0)
+	for i := range c.req.answers() {
+		for text, n := range c.pieces() {
+			made += n
+			piece := c.chatChunk(chunkChoice{Index: i, Delta: delta{text}})
+			if c.p.style.usage == usageEach {
+				piece.Usage = c.usageAfter(made)
+			}
+			if !yield(event{data: piece, tokens: n, content: true}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// chatEnd sends the finish reasons, the usage if it has a chunk of its own, and [DONE].
 func (c *call) chatEnd(yield func(event) bool) {
 	reason := c.finishReason("stop", "length")
 	for i := range c.req.answers() {
-		if !yield(event{data: c.chatChunk(chunkChoice{Index: i, Delta: struct{}{}, FinishReason: &reason})}) {
+		chunk := c.chatChunk(chunkChoice{Index: i, Delta: struct{}{}, FinishReason: &reason})
+		if c.p.style.usage == usageLast || c.p.style.usage == usageEach {
+			chunk.Usage = c.openAIUsage()
+		}
+		if c.p.style.xGroq {
+			chunk.XGroq = &xGroq{c.id, c.openAIUsage()}
+		}
+		if !yield(event{data: chunk}) {
 			return
 		}
 	}
-	if c.req.wantsUsage() {
+	if c.usageChunk() {
 		last := c.chatChunk()
 		last.Choices, last.Usage = []chunkChoice{}, c.openAIUsage()
 		if !yield(event{data: last}) {

@@ -4,7 +4,7 @@
 package fakeprovider
 
 var completionsOperation = operation{
-	name: "completions", dialect: OpenAI, valid: validPrompt, answer: completionAnswer, stream: completionStream,
+	name: "completions", valid: validPrompt, answer: completionAnswer, stream: completionStream,
 }
 
 func validPrompt(r *request) string {
@@ -45,7 +45,7 @@ func completionAnswer(c *call) any {
 	doc.Usage = c.openAIUsage()
 	reason := c.finishReason("stop", "length")
 	for i := range c.req.answers() {
-		doc.Choices = append(doc.Choices, completionChoice{Text: Text(c.size.output), Index: i, FinishReason: &reason})
+		doc.Choices = append(doc.Choices, completionChoice{Text: c.text(), Index: i, FinishReason: &reason})
 	}
 	return doc
 }
@@ -60,8 +60,8 @@ func completionStream(c *call) events {
 			return doc
 		}
 		for i := range c.req.answers() {
-			for at, n := range chunks(c.size.output) {
-				piece := chunk(completionChoice{Text: words(at, n), Index: i})
+			for text, n := range c.pieces() {
+				piece := chunk(completionChoice{Text: text, Index: i})
 				if !yield(event{data: piece, tokens: n, content: true}) {
 					return
 				}

@@ -12,7 +12,7 @@ import (
 )
 
 var embeddingsOperation = operation{
-	name: "embeddings", dialect: OpenAI, valid: validInput, answer: embeddingsAnswer,
+	name: "embeddings", valid: validInput, answer: embeddingsAnswer,
 }
 
 func validInput(r *request) string {
@@ -56,15 +56,19 @@ func embeddingsAnswer(c *call) any {
 		Object: "list", Model: c.req.Model,
 		Usage: embeddingsUsage{PromptTokens: c.size.input, TotalTokens: c.size.input},
 	}
-	dimensions := int64(defaultDimensions)
-	if c.req.Dimensions != nil {
-		dimensions = max(1, min(*c.req.Dimensions, maxDimensions))
-	}
-	vector := unitVector(int(dimensions), c.req.EncodingFormat)
+	vector := c.vector(defaultDimensions)
 	for i := range inputs(c.req.Input) {
 		doc.Data = append(doc.Data, embedding{Object: "embedding", Index: i, Embedding: vector})
 	}
 	return doc
+}
+
+// vector is the embedding of any text.
+func (c *call) vector(dimensions int64) any {
+	if c.req.Dimensions != nil {
+		dimensions = max(1, min(*c.req.Dimensions, maxDimensions))
+	}
+	return unitVector(int(dimensions), c.req.EncodingFormat)
 }
 
 // inputs is how many texts the input has: a string is one, so is a list of token numbers.
@@ -73,7 +77,7 @@ func inputs(raw json.RawMessage) int {
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
 		return 1
 	}
-	if first := string(list[0]); !strings.HasPrefix(first, `"`) && !strings.HasPrefix(first, "[") {
+	if !strings.ContainsAny(string(list[0][:1]), "\"[{") {
 		return 1
 	}
 	return min(len(list), maxInputs)

@@ -4,7 +4,7 @@
 package fakeprovider
 
 var responsesOperation = operation{
-	name: "responses", dialect: OpenAI, valid: validResponses, answer: responsesAnswer, stream: responsesStream,
+	name: "responses", valid: validResponses, answer: responsesAnswer, stream: responsesStream,
 }
 
 func validResponses(r *request) string {
@@ -98,10 +98,11 @@ func responsesAnswer(c *call) any {
 	if doc.Status == "incomplete" {
 		doc.IncompleteDetails = map[string]string{"reason": "max_output_tokens"}
 	}
-	doc.Output = []outputItem{c.outputItem(doc.Status, outputText(Text(c.size.output)))}
+	doc.Output = []outputItem{c.outputItem(doc.Status, outputText(c.text()))}
 	doc.Usage = &responsesUsage{
 		InputTokens: c.size.input, OutputTokens: c.output(), TotalTokens: c.size.input + c.output(),
-		InputDetails: responsesInDetails{min(c.size.cached, c.size.input), c.size.cacheWrite},
+		InputDetails:  responsesInDetails{min(c.size.cached, c.size.input), c.size.cacheWrite},
+		OutputDetails: responsesOutDetails{c.reasoning()},
 	}
 	return doc
 }

@@ -35,7 +35,7 @@ func (rs *responsesStreamer) send(e responsesEvent, out event) bool {
 func responsesStream(c *call) events {
 	return func(yield func(event) bool) {
 		rs := &responsesStreamer{call: c, yield: yield}
-		_ = rs.begin() && rs.text() && rs.finish()
+		_ = rs.begin() && rs.content() && rs.finish()
 	}
 }
 
@@ -45,15 +45,14 @@ func (rs *responsesStreamer) begin() bool {
 		rs.send(responsesEvent{Type: "response.in_progress", Response: &doc}, event{preamble: true})
 }
 
-func (rs *responsesStreamer) text() bool {
+func (rs *responsesStreamer) content() bool {
 	zero, item, part := 0, rs.outputItem("in_progress"), outputText("")
 	ok := rs.send(responsesEvent{Type: "response.output_item.added", OutputIndex: &zero, Item: &item}, event{}) &&
 		rs.send(rs.onPart("response.content_part.added", &part), event{})
 	if !ok {
 		return false
 	}
-	for at, n := range chunks(rs.size.output) {
-		piece := words(at, n)
+	for piece, n := range rs.pieces() {
 		e := rs.onPart("response.output_text.delta", nil)
 		e.Delta, e.Logprobs = &piece, []any{}
 		if !rs.send(e, event{tokens: n, content: true}) {
@@ -71,7 +70,7 @@ func (rs *responsesStreamer) onPart(kind string, part *outputPart) responsesEven
 // finish ends with response.completed, or response.incomplete; there is no [DONE].
 func (rs *responsesStreamer) finish() bool {
 	doc, _ := responsesAnswer(rs.call).(response)
-	zero, whole := 0, Text(rs.size.output)
+	zero, whole := 0, rs.text()
 	part := outputText(whole)
 	done := rs.onPart("response.output_text.done", nil)
 	done.Text, done.Logprobs = &whole, []any{}

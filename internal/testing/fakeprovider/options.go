@@ -14,9 +14,28 @@ type Dialect string
 
 // The dialects.
 const (
-	OpenAI    Dialect = "OpenAI"
-	Anthropic Dialect = "Anthropic"
-	Generic   Dialect = "Generic"
+	OpenAI       Dialect = "OpenAI"
+	AzureOpenAI  Dialect = "AzureOpenAI"
+	Anthropic    Dialect = "Anthropic"
+	Gemini       Dialect = "Gemini"
+	VertexAI     Dialect = "VertexAI"
+	Bedrock      Dialect = "Bedrock"
+	Mistral      Dialect = "Mistral"
+	Cohere       Dialect = "Cohere"
+	Groq         Dialect = "Groq"
+	Cerebras     Dialect = "Cerebras"
+	Together     Dialect = "Together"
+	Fireworks    Dialect = "Fireworks"
+	DeepSeek     Dialect = "DeepSeek"
+	XAI          Dialect = "XAI"
+	Perplexity   Dialect = "Perplexity"
+	OpenRouter   Dialect = "OpenRouter"
+	GitHubModels Dialect = "GitHubModels"
+	HuggingFace  Dialect = "HuggingFace"
+	// SelfHosted is vLLM, which copies OpenAI, and the own APIs of Ollama and Text Generation Inference.
+	SelfHosted Dialect = "SelfHosted"
+	// Generic is no provider's in particular.
+	Generic Dialect = "Generic"
 )
 
 // Budget is what a limit counts.
@@ -51,7 +70,8 @@ const (
 	GuidanceSeconds Guidance = "seconds" // retry-after, whole seconds rounded up
 	GuidanceMillis  Guidance = "millis"  // retry-after-ms
 	GuidanceBoth    Guidance = "both"
-	GuidanceNone    Guidance = "none" // neither, and no limit headers either
+	GuidanceOwn     Guidance = "own"  // neither: only what the provider's limit headers and error body say
+	GuidanceNone    Guidance = "none" // nothing at all
 )
 
 // Limit is one budget of an account.
@@ -84,6 +104,11 @@ type Options struct {
 	// ModelGroups puts models that match a pattern (a trailing * is a wildcard) into one group, so that
 	// they share buckets. A model that matches none is its own group.
 	ModelGroups []ModelGroup
+	// Dialect is whose API a path without a prefix is; empty to go by the path, see doc.go.
+	Dialect Dialect
+	// AWSSecrets are secret keys by access key id: requests signed with AWS Signature Version 4 are then
+	// verified. If there are none, any signature passes.
+	AWSSecrets map[string]string
 	// Keys are the API keys accepted; all that do not begin with "sk-invalid" if empty.
 	Keys []string
 	// FirstByte is the time to the first byte; PerToken is added for each output token.
@@ -113,31 +138,10 @@ type ModelGroup struct {
 	Name    string
 }
 
-// DefaultProfile is the canonical account: 4,000 requests and 400,000 input tokens a minute.
-func DefaultProfile(d Dialect) Profile {
-	p := Profile{
-		Limits:   []Limit{{Budget: Requests, Amount: 4_000, Window: time.Minute}},
-		Charges:  MaxAtAdmission,
-		Guidance: GuidanceBoth, RemainingRoundedTo: 1,
-	}
-	switch d {
-	case OpenAI:
-		p.Limits = append(p.Limits, Limit{Budget: Tokens, Amount: 400_000, Window: time.Minute})
-	case Anthropic:
-		p.Limits = append(p.Limits,
-			Limit{Budget: InputTokens, Amount: 400_000, Window: time.Minute},
-			Limit{Budget: OutputTokens, Amount: 80_000, Window: time.Minute})
-		p.Charges, p.Guidance, p.RemainingRoundedTo = AsProduced, GuidanceSeconds, 1_000
-	case Generic:
-		p.Guidance = GuidanceSeconds
-	}
-	return p
-}
-
 // complete fills in what is absent.
 func (o Options) complete() Options {
 	profiles := map[Dialect]Profile{}
-	for _, d := range []Dialect{OpenAI, Anthropic, Generic} {
+	for _, d := range Dialects() {
 		p, ok := o.Profiles[d]
 		if !ok {
 			p = DefaultProfile(d)
@@ -182,7 +186,13 @@ func orDefault[T int | int64 | float64 | time.Duration](v, def T) T {
 
 // Validate refuses what cannot be simulated.
 func (o Options) Validate() error {
+	if o.Dialect != "" && providerOf(o.Dialect) == nil {
+		return fmt.Errorf("fakeprovider: unknown dialect %q", o.Dialect)
+	}
 	for d, p := range o.Profiles {
+		if providerOf(d) == nil {
+			return fmt.Errorf("fakeprovider: unknown dialect %q", d)
+		}
 		for _, l := range p.Limits {
 			switch l.Budget {
 			case Requests, Tokens, InputTokens, OutputTokens:

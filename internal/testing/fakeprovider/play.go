@@ -13,7 +13,8 @@ func (f *Fault) before(c *call) bool {
 	switch f.Kind {
 	case FaultThrottle:
 		if c.sleep(time.Duration(f.FirstByteMillis) * time.Millisecond) {
-			c.refuse(http.StatusTooManyRequests, "Fault", f.throttleBody(c))
+			status, body := f.throttle(c)
+			c.refuse(status, "Fault", body)
 		}
 	case FaultOverload:
 		status, body := c.api.overload(c)
@@ -22,8 +23,8 @@ func (f *Fault) before(c *call) bool {
 		status, body := c.api.quota(c)
 		c.refuse(status, "Fault", body)
 	case FaultRejectStreamOptions:
-		c.refuse(http.StatusBadRequest, "Fault",
-			c.api.fault(c, http.StatusBadRequest, "Unrecognized request argument supplied: stream_options"))
+		status, body := c.api.fault(c, http.StatusBadRequest, "Unrecognized request argument supplied: stream_options")
+		c.refuse(status, "Fault", body)
 	case FaultRespond:
 		c.refuse(f.Status, "Fault", f.respondBody(c))
 	case FaultHang:
@@ -40,8 +41,8 @@ func (f *Fault) before(c *call) bool {
 	return true
 }
 
-// throttleBody is a refusal that names the first of the dialect's limits, without a time.
-func (f *Fault) throttleBody(c *call) any {
+// throttle is a refusal that names the first of the dialect's limits, without a time.
+func (f *Fault) throttle(c *call) (int, any) {
 	t := throttled{cost: 1, level: level{Limit: Limit{Budget: Requests, Amount: 1, Window: time.Minute}}}
 	if limits := c.s.opts.Profiles[c.dialect].Limits; len(limits) > 0 {
 		t.level.Limit = limits[0]
@@ -53,7 +54,8 @@ func (f *Fault) respondBody(c *call) any {
 	if f.Body != "" {
 		return []byte(f.Body)
 	}
-	return c.api.fault(c, f.Status, http.StatusText(f.Status))
+	_, body := c.api.fault(c, f.Status, http.StatusText(f.Status))
+	return body
 }
 
 func (f *Fault) hang(c *call) {

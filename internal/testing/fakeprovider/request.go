@@ -24,8 +24,20 @@ type request struct {
 	Prompt              json.RawMessage `json:"prompt"`
 	Instructions        json.RawMessage `json:"instructions"`
 	Tools               json.RawMessage `json:"tools"`
-	EncodingFormat      string          `json:"encoding_format"`
-	Dimensions          *int64          `json:"dimensions"`
+	ToolConfig          json.RawMessage `json:"toolConfig"`
+	// Google's, Cohere's, Ollama's and TGI's.
+	Contents          json.RawMessage `json:"contents"`
+	SystemInstruction json.RawMessage `json:"systemInstruction"`
+	Requests          json.RawMessage `json:"requests"`
+	Content           json.RawMessage `json:"content"`
+	Inputs            json.RawMessage `json:"inputs"`
+	Texts             json.RawMessage `json:"texts"`
+	Query             json.RawMessage `json:"query"`
+	Documents         json.RawMessage `json:"documents"`
+	InputText         json.RawMessage `json:"inputText"`
+	Suffix            json.RawMessage `json:"suffix"`
+	EncodingFormat    string          `json:"encoding_format"`
+	Dimensions        *int64          `json:"dimensions"`
 }
 
 type streamOptions struct {
@@ -34,6 +46,14 @@ type streamOptions struct {
 
 // wantsUsage: an OpenAI chat or completions stream reports usage only if asked.
 func (r *request) wantsUsage() bool { return r.StreamOptions != nil && r.StreamOptions.IncludeUsage }
+
+// texts are the fields whose text is counted.
+func (r *request) texts() []json.RawMessage {
+	return []json.RawMessage{
+		r.Messages, r.System, r.Input, r.Prompt, r.Instructions, r.Contents, r.SystemInstruction, r.Requests, r.Content,
+		r.Inputs, r.Texts, r.Query, r.Documents, r.InputText, r.Suffix,
+	}
+}
 
 // maxOutput is the largest of the fields that bound output; -1 if there is none.
 func (r *request) maxOutput() int64 {

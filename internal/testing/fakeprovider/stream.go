@@ -13,10 +13,14 @@ import (
 // events are what a stream consists of.
 type events iter.Seq[event]
 
-// event is one server-sent event.
+// event is one piece of a stream.
 type event struct {
-	name string // of the event: field, "" for none
+	name string // its type where the framing has one, "" for none
 	data any    // encoded as JSON, or as it is if []byte
+	// comment is sent in place of data where the framing has comments.
+	comment string
+	// exception events end the stream with a failure where the framing knows those.
+	exception bool
 	// tokens of output it carries; content says that it carries any of the answer.
 	tokens  int64
 	content bool
@@ -24,24 +28,20 @@ type event struct {
 	preamble bool
 }
 
-// appendTo writes the event as it goes over the wire.
-func (e event) appendTo(buf *bytes.Buffer) {
-	if e.name != "" {
-		buf.WriteString("event: " + e.name + "\n")
+// encoded is the data as it goes over the wire.
+func (e event) encoded() []byte {
+	if data, ok := e.data.([]byte); ok {
+		return data
 	}
-	data, ok := e.data.([]byte)
-	if !ok {
-		data = mustMarshal(e.data)
-	}
-	buf.WriteString("data: ")
-	buf.Write(data)
-	buf.WriteString("\n\n")
+	return mustMarshal(e.data)
 }
 
 // streamer sends a stream's events, paced, charged, and broken off where a fault says so.
 type streamer struct {
 	*call
+	frames  framing
 	buf     bytes.Buffer
+	queued  int // events
 	content int // content events sent
 }
 
@@ -49,10 +49,10 @@ func (c *call) writeStream() {
 	if !c.sleep(c.s.opts.FirstByte) || c.fault != nil && !c.sleep(c.fault.firstByte()) {
 		return
 	}
-	st := &streamer{call: c}
+	st := &streamer{call: c, frames: c.framing()}
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-cache")
-	c.writeHeader(http.StatusOK, "text/event-stream; charset=utf-8")
+	c.writeHeader(http.StatusOK, st.frames.contentType())
 	for e := range c.op.stream(c) {
 		if c.fault != nil && c.fault.breaks(st, e) {
 			return
@@ -61,6 +61,8 @@ func (c *call) writeStream() {
 			return
 		}
 	}
+	st.frames.end(&st.buf)
+	st.flush()
 }
 
 // send waits as long as the event takes to produce, and writes it.
@@ -85,12 +87,32 @@ func (st *streamer) send(e event) bool {
 	return st.flush()
 }
 
-func (st *streamer) queue(e event) { e.appendTo(&st.buf) }
+func (st *streamer) queue(e event) {
+	st.frames.event(&st.buf, e, st.queued)
+	st.queued++
+}
 
 func (st *streamer) flush() bool {
 	_, err := st.w.Write(st.buf.Bytes())
 	st.buf.Reset()
 	return err == nil && http.NewResponseController(st.w).Flush() == nil
+}
+
+// pieces are what a stream sends of an answer, each with the tokens it costs. Reasoning is done before the
+// first, unseen.
+func (c *call) pieces() iter.Seq2[string, int64] {
+	return func(yield func(text string, tokens int64) bool) {
+		unseen := c.size.reasoning
+		for at, n := range chunks(c.visible()) {
+			if !yield(words(at, n), n+unseen) {
+				return
+			}
+			unseen = 0
+		}
+		if unseen > 0 {
+			yield("", unseen)
+		}
+	}
 }
 
 // chunks cuts an answer of so many tokens into the pieces a stream sends, each with its place and length:

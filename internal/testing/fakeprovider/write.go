@@ -66,18 +66,34 @@ func (c *call) processingTime(h http.Header) {
 	}
 }
 
-// writeJSON writes a document; a body that is already bytes is written as it is.
-func (c *call) writeJSON(status int, doc any) {
-	body, ok := doc.([]byte)
-	if !ok {
-		body = mustMarshal(doc)
+// typed is a body that is written as it is.
+type typed struct {
+	contentType string
+	body        []byte
+}
+
+// encode is a body as it goes over the wire; one that is already bytes is left as it is.
+func encode(doc any) typed {
+	switch doc := doc.(type) {
+	case typed:
+		return doc
+	case []byte:
+		return typed{"application/json", doc}
+	default:
+		return typed{"application/json", mustMarshal(doc)}
 	}
+}
+
+// writeJSON writes a document.
+func (c *call) writeJSON(status int, doc any) {
+	out := encode(doc)
+	body := out.body
 	if c.wantsGzip() {
 		body = compress(body)
 		c.w.Header().Set("Content-Encoding", "gzip")
 	}
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	c.writeHeader(status, "application/json")
+	c.writeHeader(status, out.contentType)
 	_, _ = c.w.Write(body) // the caller may have left; end notes that
 }
 
