@@ -223,7 +223,8 @@ type ProviderStatus struct {
 	// +kubebuilder:validation:MaxLength=40
 	// +required
 	Name string `json:"name,omitempty"`
-	// message is the provider's own words for a state that is not Healthy or Idle.
+	// message is the provider's own code and words for a state that is not Healthy or Idle, and a sentence where
+	// an SDK repeats calls as well as the gateway, with the setting that ends it.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Message string `json:"message,omitempty"`

@@ -39,7 +39,7 @@ var (
 	descUsed      = describe("headgate_limit_used_total", "What was used, in the limit's unit.", labelLimit)
 	descTokens    = describe("headgate_tokens_total", "Tokens billed, by model and kind.", "model", "kind")
 	descUnguided  = describe("headgate_guidance_missing_total", "429s that stated no wait.")
-	descStacked   = describe("headgate_stacked_retries_total", "Calls that say they are a client's retry.")
+	descStacked   = describe("headgate_stacked_retries_total", "Calls that are an SDK's own retry of an earlier one, by SDK.", "sdk")
 	descEstimated = describe("headgate_estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
 	descTruncated = describe("headgate_truncated_streams_total", "Streams the provider broke off.")
 	descTooLarge  = describe("headgate_calls_too_large_total", "Calls no limit could ever fit.")
@@ -127,7 +127,9 @@ func (c collection) provider(p figures.ProviderTotals) {
 	c.count(descResponses, p.Transient, "transient")
 	c.count(descResponses, p.Permanent, "permanent")
 	c.count(descUnguided, p.Unguided)
-	c.count(descStacked, p.Stacked)
+	for sdk, n := range p.StackedBy {
+		c.count(descStacked, n, sdk)
+	}
 	c.count(descEstimated, p.EstimatedSettlements)
 	c.count(descTruncated, p.TruncatedStreams)
 	c.count(descTooLarge, p.TooLarge)

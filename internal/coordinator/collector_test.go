@@ -71,7 +71,7 @@ func TestEveryMetricIsFed(t *testing.T) {
 	s.space("ns").members[pod] = &member{pod: pod, version: "v1"}
 	store.Observe(pod, 1, &wire.Report{Sequence: 1, UptimeMillis: 1, Routes: []*wire.RouteReport{{
 		Policy: "p", Provider: "openai", Sends: 1, TooManyRequests: 2, Overloads: 3, QuotaExhausted: 4,
-		TransientErrors: 5, PermanentErrors: 6, Unguided: 7, StackedRetries: 8, TooLarge: 9,
+		TransientErrors: 5, PermanentErrors: 6, Unguided: 7, StackedRetries: 8, StackedBySdk: map[string]uint64{"openai-go": 5, "nobody's": 1}, TooLarge: 9,
 		EstimatedSettlements: 22, TruncatedStreams: 23,
 		Limits: []*wire.LimitReport{{Name: "tokens", Level: 10, Spent: 11, Offered: 12}},
 		Lanes: []*wire.LaneReport{{
@@ -91,7 +91,8 @@ func TestEveryMetricIsFed(t *testing.T) {
 		"upstream_responses_total{class=transient}":              5,
 		"upstream_responses_total{class=permanent}":              6,
 		"guidance_missing_total{}":                               7,
-		"stacked_retries_total{}":                                8,
+		"stacked_retries_total{sdk=openai-go}":                   5,
+		"stacked_retries_total{sdk=other}":                       3,
 		"calls_too_large_total{}":                                9,
 		"limit_remaining{limit=tokens}":                          10,
 		"limit_used_total{limit=tokens}":                         11,

@@ -33,7 +33,7 @@ var all = []Facts{
 	{
 		Name: "Gemini", Route: "gemini", Aliases: []string{"google"}, DefaultBaseURL: "https://generativelanguage.googleapis.com",
 		BaseURLVariables: []Variable{{Name: "GOOGLE_GEMINI_BASE_URL"}},
-		Charges:          EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		Charges:          EstimateThenActual, ResetMeans: ResetUsable, AllowanceDay: PacificDay, SmallestInputTokens: 1,
 	},
 	{
 		Name: "VertexAI", Route: "vertexai", Aliases: []string{"vertex", "vertex-ai"},

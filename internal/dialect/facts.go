@@ -57,6 +57,8 @@ type Facts struct {
 	ChargesRejected bool
 	// TokensApart: the provider limits input and output tokens each for itself, never their sum.
 	TokensApart bool
+	// AllowanceDay is the day after which daily allowances begin anew, where its documents say so.
+	AllowanceDay Day
 	// SmallestInputTokens is the least input any call has.
 	SmallestInputTokens int64
 }

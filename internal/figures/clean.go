@@ -17,6 +17,8 @@ const (
 	maxName = 128
 	// maxMessage bounds a provider's words.
 	maxMessage = 256
+	// maxCode bounds a provider's code.
+	maxCode = 64
 )
 
 // amount is a count or an amount that only a broken or hostile gateway makes absurd: then 0.
@@ -53,10 +55,10 @@ func instant(unixMillis uint64, now time.Time) time.Time {
 
 func validName(name string) bool { return name != "" && len(name) <= maxName }
 
-// words cuts a provider's message to its bound, on a rune's edge, in valid UTF-8 without control characters.
-func words(s string) string {
-	if len(s) > maxMessage {
-		s = s[:maxMessage]
+// words cuts what a provider said to its bound, on a rune's edge, in valid UTF-8 without control characters.
+func words(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
 	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

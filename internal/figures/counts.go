@@ -19,11 +19,12 @@ const (
 	tooLarge
 	estimated
 	truncated
-	numRouteCounts
+	stackedBy      // and one for each of wire.SDKs
+	numRouteCounts = stackedBy + len(wire.SDKs)
 )
 
 func routeCounts(r *wire.RouteReport) [numRouteCounts]uint64 {
-	return [...]uint64{
+	c := [numRouteCounts]uint64{
 		calls:     r.GetCalls(),
 		sends:     r.GetSends(),
 		tooMany:   r.GetTooManyRequests(),
@@ -37,6 +38,16 @@ func routeCounts(r *wire.RouteReport) [numRouteCounts]uint64 {
 		estimated: r.GetEstimatedSettlements(),
 		truncated: r.GetTruncatedStreams(),
 	}
+	rest := r.GetStackedRetries()
+	for i, sdk := range wire.SDKs {
+		n := min(r.GetStackedBySdk()[sdk], rest)
+		if sdk == wire.SDKOther {
+			n = rest // also what a gateway that does not tell SDKs apart counts
+		}
+		c[stackedBy+i] = n
+		rest -= n
+	}
+	return c
 }
 
 // The counts of a lane: four, then the waits' buckets and their sum, then refusals by reason.

@@ -52,6 +52,7 @@ type route struct {
 	models     map[string]*[numModelCounts]float64
 	state      string
 	message    string
+	code       string
 	quotaReset time.Time
 	lastCall   time.Time
 	lastSend   time.Time // in the receiver's time

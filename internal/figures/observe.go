@@ -119,7 +119,7 @@ func (o *observation) gauges(rt *route, rr *wire.RouteReport) {
 	rt.sequence = o.run.sequence
 	rt.generation = max(rr.GetGeneration(), 0)
 	rt.state = rr.GetState()
-	rt.message = words(rr.GetStateMessage())
+	rt.message, rt.code = words(rr.GetStateMessage(), maxMessage), words(rr.GetStateCode(), maxCode)
 	rt.quotaReset = time.Time{}
 	if at := rr.GetQuotaResetUnixMillis(); at > 0 && at < o.now.AddDate(1, 0, 0).UnixMilli() {
 		rt.quotaReset = time.UnixMilli(at)

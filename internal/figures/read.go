@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // Policy returns a policy's figures; false when no gateway has ever reported for it.
@@ -125,15 +127,23 @@ func (r *reader) provider(name string, p *provider, routes []*route) ProviderFig
 		EstimatedSettlements: c(estimated), TruncatedStreams: c(truncated),
 		LargestTooLarge: int64(p.largest.max(r.now)),
 	}
+	most := int64(0)
+	for i, sdk := range wire.SDKs {
+		if n := c(stackedBy + i); n > most {
+			most, f.StackedMostlyBy = n, sdk
+		}
+	}
 	for _, rt := range routes {
 		if rt.lastCall.After(f.LastCall) {
 			f.LastCall = rt.lastCall
 		}
 		switch rank := stateRank[rt.state]; {
 		case rank > stateRank[f.State]:
-			f.State, f.StateMessage, f.QuotaResetAt = rt.state, rt.message, rt.quotaReset
+			f.State, f.StateMessage, f.StateCode, f.QuotaResetAt = rt.state, rt.message, rt.code, rt.quotaReset
 		case rank == stateRank[f.State]:
-			f.StateMessage = cmp.Or(f.StateMessage, rt.message)
+			if f.StateMessage == "" && f.StateCode == "" {
+				f.StateMessage, f.StateCode = rt.message, rt.code
+			}
 			if f.QuotaResetAt.IsZero() {
 				f.QuotaResetAt = rt.quotaReset
 			}

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // PolicyTotals are one policy's counts since this store's start, and its levels now: what metrics show.
@@ -19,13 +21,15 @@ type PolicyTotals struct {
 
 // ProviderTotals are one provider's.
 type ProviderTotals struct {
-	Name                                                    string
-	Calls, Sends, TooManyRequests, Overloads, Unguided      float64
-	Transient, Permanent, QuotaExhausted, Stacked, TooLarge float64
-	EstimatedSettlements, TruncatedStreams                  float64
-	Limits                                                  []LimitTotals
-	Lanes                                                   []LaneTotals
-	Models                                                  []ModelTotals
+	Name                                               string
+	Calls, Sends, TooManyRequests, Overloads, Unguided float64
+	Transient, Permanent, QuotaExhausted, TooLarge     float64
+	// StackedBy counts an SDK's own retries, by SDK.
+	StackedBy                              map[string]float64
+	EstimatedSettlements, TruncatedStreams float64
+	Limits                                 []LimitTotals
+	Lanes                                  []LaneTotals
+	Models                                 []ModelTotals
 }
 
 // LimitTotals are one limit's.
@@ -79,8 +83,13 @@ func (r *reader) totals() []ProviderTotals {
 			Name:  name,
 			Calls: c(calls), Sends: c(sends), TooManyRequests: c(tooMany), Overloads: c(overloads),
 			Unguided: c(unguided), Transient: c(transient), Permanent: c(permanent),
-			QuotaExhausted: c(quota), Stacked: c(stacked), TooLarge: c(tooLarge),
+			QuotaExhausted: c(quota), TooLarge: c(tooLarge), StackedBy: map[string]float64{},
 			EstimatedSettlements: c(estimated), TruncatedStreams: c(truncated),
+		}
+		for i, sdk := range wire.SDKs {
+			if n := c(stackedBy + i); n > 0 {
+				t.StackedBy[sdk] = n
+			}
 		}
 		routes := r.routes(name)
 		for _, limit := range slices.Sorted(maps.Keys(p.limits)) {

@@ -110,15 +110,17 @@ type LaneFigures struct {
 type ProviderFigures struct {
 	Name string
 	// Calls that left at least once, and the Sends they took.
-	Calls                int64
-	Sends                int64
-	TooManyRequests      int64
-	Overloads            int64
-	Unguided             int64
-	TransientErrors      int64
-	PermanentErrors      int64
-	QuotaExhausted       int64
-	StackedRetries       int64
+	Calls           int64
+	Sends           int64
+	TooManyRequests int64
+	Overloads       int64
+	Unguided        int64
+	TransientErrors int64
+	PermanentErrors int64
+	QuotaExhausted  int64
+	StackedRetries  int64
+	// StackedMostlyBy is the one of wire.SDKs with most of them, empty without any.
+	StackedMostlyBy      string
 	TooLarge             int64
 	LargestTooLarge      int64
 	EstimatedSettlements int64
@@ -127,6 +129,8 @@ type ProviderFigures struct {
 	State string
 	// StateMessage is the provider's own words for it.
 	StateMessage string
+	// StateCode is the provider's own code for it.
+	StateCode string
 	// QuotaResetAt is zero when unknown.
 	QuotaResetAt time.Time
 	// LastCall is zero when none was seen.

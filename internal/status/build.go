@@ -39,7 +39,7 @@ func Build(in Inputs, previous v1alpha1.RateLimitPolicyStatus, now time.Time) Re
 	s.Summary.Mode, s.Summary.Providers = in.Mode, truncate(strings.Join(in.Providers, ","), maxReason)
 	s.Summary.Pods = fmt.Sprintf("%d/%d", pods.counts.Governed, pods.counts.Matching)
 	if !kept {
-		s.Summary.NextStep = nextStep(in, pods, set, v)
+		s.Summary.NextStep = nextStep(in, pods, set, views, v)
 	}
 	// Pods need no report to be told of, and a status that names them is not written twice.
 	result := Result{Status: s, Events: podEvents(pods, previous), Raised: in.Raised}

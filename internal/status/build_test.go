@@ -107,6 +107,7 @@ var goldenCases = map[string]struct {
 	"calls too large and retried twice": {inputs: withExample(func(in *Inputs) {
 		p := &in.Figures.Providers[0]
 		p.TooLarge, p.LargestTooLarge, p.StackedRetries = 3, 520_000, 41
+		p.StackedMostlyBy = "anthropic-go"
 	}), previous: examplePrevious},
 	"older contract": {inputs: withExample(func(in *Inputs) {
 		quiet(in)

@@ -15,12 +15,6 @@ import (
 // maxNote is what the events API takes.
 const maxNote = 1024
 
-// From these on, calls that are an SDK's own retries are worth a warning.
-const (
-	stackedCount = 5
-	stackedShare = 0.05
-)
-
 // Events compare with the last status that was written, so a transition is told once however often the status
 // is built in between.
 
@@ -143,11 +137,8 @@ func raise(raised []string, views []providerView, add func(reason, format string
 		if v.seen.TooLarge > 0 {
 			note(v1alpha1.EventCallTooLarge, v.name, v.tooLargeNote())
 		}
-		stacked, calls := float64(v.seen.StackedRetries), v.offeredCalls()
-		if stacked >= stackedCount && stacked >= stackedShare*calls {
-			note(v1alpha1.EventStackedRetries, v.name, fmt.Sprintf(
-				"%d of %d calls to %s are an SDK's retries of calls that were already answered, %s of the load. Set max_retries to 0 in the SDK; the gateway retries for it.",
-				v.seen.StackedRetries, int64(calls), v.name, percent(stacked, calls)))
+		if v.stacks() {
+			note(v1alpha1.EventStackedRetries, v.name, v.stackedNote())
 		}
 	}
 	return now

@@ -14,7 +14,7 @@ const retryingDoesNotHelp = "Retrying in the app does not help."
 
 // nextStep is what helps most: a policy that means nothing, then pods that nothing governs, then what
 // throttles, then gateways that are not up to date or not heard of, then the pods left out.
-func nextStep(in Inputs, pods podView, conditions conditionSet, v verdict) string {
+func nextStep(in Inputs, pods podView, conditions conditionSet, views []providerView, v verdict) string {
 	ungoverned := pods.govern()
 	switch {
 	case !in.Accepted.inPlan():
@@ -30,6 +30,9 @@ func nextStep(in Inputs, pods podView, conditions conditionSet, v verdict) strin
 	case conditions.degraded.reason == v1alpha1.ReasonProviderOverloaded:
 		return "Nothing to change here: the gateways retry such calls as spec.providers.overload says. The provider's status page may say more."
 	}
+	if ungoverned == "" {
+		ungoverned = stackedAdvice(views)
+	}
 	return truncate(ungoverned, maxNextStep)
 }
 
@@ -43,9 +46,9 @@ func (v verdict) nextStep() string {
 	case v1alpha1.ReasonProviderLimit:
 		return v.lowerOrAsk()
 	case v1alpha1.ReasonQuotaExhausted:
-		again := ""
+		again := "One call a minute tries whether it is back."
 		if at := v.provider.seen.QuotaResetAt; !at.IsZero() {
-			again = fmt.Sprintf("It is tried again at %s.", at.UTC().Format("15:04 MST"))
+			again = fmt.Sprintf("It is back at %s; until then one call an hour tries.", at.UTC().Format("2006-01-02 15:04 MST"))
 		}
 		return join(" ", "Settle the account with "+v.provider.name+"; raising this policy does not help.", again, retryingDoesNotHelp)
 	case v1alpha1.ReasonObserveOnly:

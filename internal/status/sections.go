@@ -127,8 +127,11 @@ func providerStatuses(views []providerView, reported bool) []v1alpha1.ProviderSt
 		case v1alpha1.ProviderHealthy:
 			v.addCounts(&s)
 		default:
-			s.Message = truncate(v.seen.StateMessage, maxReason)
+			s.Message = v.said()
 			v.addCounts(&s)
+		}
+		if s.State != v1alpha1.ProviderIdle {
+			s.Message = truncate(join(" ", s.Message, v.stackedWords()), maxReason)
 		}
 		out = append(out, s)
 	}

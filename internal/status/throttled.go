@@ -205,10 +205,20 @@ func (v providerView) refusals() string {
 
 // quoted is the provider's own words, or words of ours where it has none.
 func (v providerView) quoted(otherwise string) string {
-	if v.seen.StateMessage == "" {
+	said := v.said()
+	if said == "" {
 		return v.name + ": " + otherwise + "."
 	}
-	return fmt.Sprintf("%s says: %q.", v.name, strings.TrimRight(truncate(v.seen.StateMessage, maxReason), ". "))
+	return fmt.Sprintf("%s says: %q.", v.name, strings.TrimRight(said, ". "))
+}
+
+// said is the provider's own code and words.
+func (v providerView) said() string {
+	code := v.seen.StateCode
+	if strings.Contains(v.seen.StateMessage, code) {
+		code = ""
+	}
+	return truncate(join(": ", code, v.seen.StateMessage), maxReason)
 }
 
 func quietMessage(in Inputs, views []providerView) string {

@@ -20,5 +20,14 @@ const (
 	MaxMessageBytes = 1 << 20
 )
 
+// SDKs are who is known to repeat calls by itself, beside the gateway; the last stands for all others.
+var SDKs = [...]string{
+	"openai-python", "openai-node", "openai-go", "anthropic-python", "anthropic-node", "anthropic-go",
+	"stainless-python", "stainless-node", "stainless-go", "aws", SDKOther,
+}
+
+// SDKOther is an SDK that is not known any closer.
+const SDKOther = "other"
+
 // WaitBoundsMillis are the upper bounds of LaneReport.wait_buckets; the last bucket is above them all.
 var WaitBoundsMillis = [...]uint64{1, 10, 50, 100, 250, 500, 1000, 2500, 5000, 7500, 10000, 15000, 20000, 25000, 30000, 40000, 50000, 60000, 120000, 300000}

@@ -370,8 +370,11 @@ type RouteReport struct {
 	InputCorrection      float64                `protobuf:"fixed64,22,opt,name=input_correction,json=inputCorrection,proto3" json:"input_correction,omitempty"` // learned factor on bytes/3
 	Models               []*ModelTokens         `protobuf:"bytes,23,rep,name=models,proto3" json:"models,omitempty"`                                            // at most 20 and "other"
 	LastCallUnixMillis   uint64                 `protobuf:"varint,24,opt,name=last_call_unix_millis,json=lastCallUnixMillis,proto3" json:"last_call_unix_millis,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// stacked_by_sdk divides stacked_retries by who repeated them: one of internal/wire.SDKs each.
+	StackedBySdk  map[string]uint64 `protobuf:"bytes,25,rep,name=stacked_by_sdk,json=stackedBySdk,proto3" json:"stacked_by_sdk,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	StateCode     string            `protobuf:"bytes,26,opt,name=state_code,json=stateCode,proto3" json:"state_code,omitempty"` // the provider's own code for the state, bounded
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RouteReport) Reset() {
@@ -570,6 +573,20 @@ func (x *RouteReport) GetLastCallUnixMillis() uint64 {
 		return x.LastCallUnixMillis
 	}
 	return 0
+}
+
+func (x *RouteReport) GetStackedBySdk() map[string]uint64 {
+	if x != nil {
+		return x.StackedBySdk
+	}
+	return nil
+}
+
+func (x *RouteReport) GetStateCode() string {
+	if x != nil {
+		return x.StateCode
+	}
+	return ""
 }
 
 type ModelTokens struct {
@@ -1320,7 +1337,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\bdraining\x18\x06 \x01(\bR\bdraining\x12\x14\n" +
 	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12#\n" +
 	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\x12%\n" +
-	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xb8\a\n" +
+	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xef\b\n" +
 	"\vRouteReport\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1e\n" +
@@ -1348,7 +1365,13 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x17quota_reset_unix_millis\x18\x15 \x01(\x03R\x14quotaResetUnixMillis\x12)\n" +
 	"\x10input_correction\x18\x16 \x01(\x01R\x0finputCorrection\x125\n" +
 	"\x06models\x18\x17 \x03(\v2\x1d.headgate.wire.v1.ModelTokensR\x06models\x121\n" +
-	"\x15last_call_unix_millis\x18\x18 \x01(\x04R\x12lastCallUnixMillis\"\x93\x01\n" +
+	"\x15last_call_unix_millis\x18\x18 \x01(\x04R\x12lastCallUnixMillis\x12U\n" +
+	"\x0estacked_by_sdk\x18\x19 \x03(\v2/.headgate.wire.v1.RouteReport.StackedBySdkEntryR\fstackedBySdk\x12\x1d\n" +
+	"\n" +
+	"state_code\x18\x1a \x01(\tR\tstateCode\x1a?\n" +
+	"\x11StackedBySdkEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\x93\x01\n" +
 	"\vModelTokens\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
 	"\x05input\x18\x02 \x01(\x04R\x05input\x12\x16\n" +
@@ -1432,7 +1455,7 @@ func file_internal_wire_report_proto_rawDescGZIP() []byte {
 	return file_internal_wire_report_proto_rawDescData
 }
 
-var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_internal_wire_report_proto_goTypes = []any{
 	(*Up)(nil),          // 0: headgate.wire.v1.Up
 	(*Hello)(nil),       // 1: headgate.wire.v1.Hello
@@ -1446,7 +1469,8 @@ var file_internal_wire_report_proto_goTypes = []any{
 	(*Share)(nil),       // 9: headgate.wire.v1.Share
 	(*LimitShare)(nil),  // 10: headgate.wire.v1.LimitShare
 	(*Leader)(nil),      // 11: headgate.wire.v1.Leader
-	nil,                 // 12: headgate.wire.v1.LaneReport.RefusedEntry
+	nil,                 // 12: headgate.wire.v1.RouteReport.StackedBySdkEntry
+	nil,                 // 13: headgate.wire.v1.LaneReport.RefusedEntry
 }
 var file_internal_wire_report_proto_depIdxs = []int32{
 	1,  // 0: headgate.wire.v1.Up.hello:type_name -> headgate.wire.v1.Hello
@@ -1456,18 +1480,19 @@ var file_internal_wire_report_proto_depIdxs = []int32{
 	5,  // 4: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
 	6,  // 5: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
 	4,  // 6: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
-	12, // 7: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
-	8,  // 8: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
-	9,  // 9: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
-	11, // 10: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
-	10, // 11: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
-	0,  // 12: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
-	7,  // 13: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
-	13, // [13:14] is the sub-list for method output_type
-	12, // [12:13] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	12, // 7: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
+	13, // 8: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
+	8,  // 9: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
+	9,  // 10: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
+	11, // 11: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
+	10, // 12: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
+	0,  // 13: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
+	7,  // 14: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
+	14, // [14:15] is the sub-list for method output_type
+	13, // [13:14] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_report_proto_init() }
@@ -1490,7 +1515,7 @@ func file_internal_wire_report_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_report_proto_rawDesc), len(file_internal_wire_report_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

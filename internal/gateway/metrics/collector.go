@@ -27,6 +27,7 @@ const (
 	labelOutcome   = "outcome"
 	labelReason    = "reason"
 	labelSource    = "source"
+	labelSDK       = "sdk"
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -54,7 +55,7 @@ var (
 	missingTotal   = desc("guidance_missing_total", "Refusals that state no wait, or one that cannot be read.", labelReason)
 	attempts       = desc("attempts_per_call", "Sends per call.")
 	inFlight       = desc("reserved", "What calls under way hold of all buckets together; zero at rest.")
-	stackedTotal   = desc("stacked_retries_total", "Calls that are a client's own retry.")
+	stackedTotal   = desc("stacked_retries_total", "Calls that are an SDK's own retry of an earlier one, by SDK.", labelSDK)
 	estimatedTotal = desc("estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
 	truncatedTotal = desc("truncated_streams_total", "Streams the provider broke off.")
 	notReplayed    = desc("not_replayable_total", "Calls whose body was too large to be sent again.")
@@ -122,7 +123,6 @@ func (e *emitter) gauge(d *prometheus.Desc, v float64, extra ...string) {
 
 func (e *emitter) route(t *tally.Route) {
 	e.counter(sendsTotal, float64(t.Sends.Load()))
-	e.counter(stackedTotal, float64(t.StackedRetries.Load()))
 	e.counter(estimatedTotal, float64(t.EstimatedSettlements.Load()))
 	e.counter(truncatedTotal, float64(t.TruncatedStreams.Load()))
 	e.counter(notReplayed, float64(t.NotReplayable.Load()))
@@ -132,6 +132,9 @@ func (e *emitter) route(t *tally.Route) {
 		"permanent": t.PermanentErrors.Load(),
 	} {
 		e.counter(responsesTotal, float64(n), class)
+	}
+	for sdk, n := range t.StackedBySDK() {
+		e.counter(stackedTotal, float64(n), sdk)
 	}
 	for reason, n := range t.MissingByReason() {
 		e.counter(missingTotal, float64(n), reason)

@@ -104,7 +104,9 @@ func fedGateway(t *testing.T) *proxy.Gateway {
 		m.Tally.QuotaExhausted.Add(4)
 		m.Tally.TransientErrors.Add(5)
 		m.Tally.PermanentErrors.Add(6)
-		m.Tally.StackedRetries.Add(7)
+		for range 7 {
+			m.Tally.Stacked("openai-go")
+		}
 		m.Tally.EstimatedSettlements.Add(8)
 		m.Tally.TruncatedStreams.Add(9)
 		m.Tally.NotReplayable.Add(10)
@@ -144,7 +146,7 @@ func TestEveryMetricIsFed(t *testing.T) {
 		"guidance_missing_total{reason=Retry-After}":           1,
 		"attempts_per_call{}":                                  1,
 		"reserved{}":                                           0,
-		"stacked_retries_total{}":                              7,
+		"stacked_retries_total{sdk=openai-go}":                 7,
 		"estimated_settlements_total{}":                        8,
 		"truncated_streams_total{}":                            9,
 		"not_replayable_total{}":                               10,

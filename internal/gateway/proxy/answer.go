@@ -7,11 +7,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
@@ -44,15 +46,13 @@ func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 	return nil
 }
 
-// streams says that a response comes in pieces that matter one by one.
-func streams(h http.Header) bool {
-	kind := h.Get("Content-Type")
-	return eventStream(h) || strings.HasPrefix(kind, "application/x-ndjson") ||
-		strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
-}
+// streamTypes are the media types of bodies that come in pieces which matter one by one, and say when they are over.
+var streamTypes = [...]string{"text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"}
 
-func eventStream(h http.Header) bool {
-	return strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "text/event-stream")
+// streams says that a response is of such a type.
+func streams(h http.Header) bool {
+	kind := strings.ToLower(h.Get("Content-Type"))
+	return slices.ContainsFunc(streamTypes[:], func(t string) bool { return strings.HasPrefix(kind, t) })
 }
 
 // meter is the meter of a response; what cannot be read is not metered.
@@ -60,12 +60,14 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 	if !c.op.Metered {
 		return &blind{}
 	}
-	switch encoding(h) {
-	case "":
+	coding := encoding(h)
+	if coding == "" {
 		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.splice != nil})
-	case "gzip":
-		plain := http.Header{"Content-Type": h["Content-Type"]}
-		return &gzipMeter{Meter: c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream})}
+	}
+	if decode := decoderOf(coding); decode != nil {
+		plain := h.Clone()
+		plain.Del("Content-Encoding")
+		return &compressedMeter{Meter: c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream}), decode: decode}
 	}
 	return &blind{}
 }
@@ -83,8 +85,9 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		progress: opts.progress,
 		begun:    c.body.Release, // a stream may run for long, and its body is not needed any more
 	}
-	r.mustEnd = eventStream(resp.Header) && c.op.Metered
-	r.lenient = c.cfg.facts.Name == generic
+	// A stream asked for may also be an array of documents, which says when it is over by its last bracket.
+	r.mustEnd = c.op.Metered && (streams(resp.Header) || c.op.Stream)
+	r.lenient = c.cfg.facts.Name == facts.Generic
 	upstream.CopyResponse(c.w.Header(), resp.Header)
 	if c.splice != nil {
 		// The injected event is taken out again.
@@ -168,11 +171,7 @@ func (c *call) failedInside(resp *http.Response, failure dialect.Failure, readin
 // refused handles a response that is no success; a redirect is passed on like any other.
 func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.Time) *again {
 	raw := readFailure(resp)
-	plain := raw
-	if encoding(resp.Header) == "gzip" {
-		plain = gunzip(raw)
-	}
-	failure := c.cfg.dialect.ReadFailure(resp.StatusCode, resp.Header, plain, reading)
+	failure := c.cfg.dialect.ReadFailure(resp.StatusCode, resp.Header, raw, reading)
 	kind := admission.Rejected
 	if failure.Class == dialect.ClassTransient {
 		// It may have been processed, and billed.
@@ -186,7 +185,8 @@ func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.T
 	wait, source, guided := c.guidance(reading, failure.Class)
 	c.countRefusal(failure, reading, wait, guided, now)
 	if failure.Class == dialect.ClassQuota {
-		c.markExhausted(resp, raw, wait, now)
+		wait = c.quotaReset(wait, now)
+		c.markExhausted(resp, failure, raw, wait, now)
 	}
 	again, end := c.next(situation{
 		class: failure.Class, wait: wait, guided: guided, source: source, maybe: kind == admission.Kept,

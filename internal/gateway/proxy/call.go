@@ -19,7 +19,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
-	"github.com/headgate-dev/headgate/internal/gateway/upstream"
 )
 
 // The outcomes of a call.
@@ -52,6 +51,8 @@ type call struct {
 	body              *spool.Body
 	// splice asks for usage; nil sends the body as it came.
 	splice *dialect.Splice
+	// signed requests pass as they came.
+	signed bool
 	// rejected: the provider refused that, and it is not asked again in this call.
 	rejected bool
 	ticket   *admission.Ticket
@@ -79,7 +80,7 @@ func (c *call) now() time.Time { return time.Now() }
 // serve runs the call from its body to its answer.
 func (c *call) serve() {
 	if c.cfg.baseErr != nil {
-		c.unusable("the route's base URL cannot be used: "+c.cfg.baseErr.Error(), reasonUpstream)
+		c.unusable("the route's base URL cannot be used: "+spokenError(c.cfg.baseErr), reasonUpstream)
 		return
 	}
 	if c.callsItself() {
@@ -148,6 +149,7 @@ func (c *call) lastResort() admission.Kind {
 func (c *call) read() bool {
 	d := c.cfg.dialect
 	c.op = d.Operation(c.r.Method, c.rest)
+	c.signed = c.isSigned()
 	in := newIncoming(c.w, c.r, c.now)
 	body, err := spool.Read(c.r.Context(), c.g.opts.Memory, in, c.r.ContentLength)
 	if err != nil {
@@ -164,12 +166,13 @@ func (c *call) read() bool {
 	if c.op.Metered {
 		c.req = d.ReadRequest(c.op, c.r.Header.Get("Content-Type"), body.Bytes)
 		c.req.Stream = c.req.Stream || c.op.Stream
-		c.req.Model = cleanModel(cmp.Or(c.op.Model, c.req.Model))
 		if !body.Replayable() {
 			// Of a body that is not held, the part that was not read counts as text.
 			c.req.TextBytes += max(c.r.ContentLength, spool.MaxReplayable) - int64(len(body.Bytes))
 		}
 	}
+	// A path may name a model also where nothing is metered, and limits may be for it.
+	c.req.Model = cleanModel(cmp.Or(c.op.Model, c.req.Model))
 	return true
 }
 
@@ -231,8 +234,8 @@ func (c *call) prepareTicket() {
 	lane := c.chooseLane(est.Input)
 	c.lane = cfg.lanes[lane]
 	c.lane.Offered(est.Input)
-	if stacked(c.r.Header) {
-		cfg.tally.StackedRetries.Add(1)
+	if sdk := stackedBy(c.r.Header); sdk != "" {
+		cfg.tally.Stacked(sdk)
 	}
 	c.deadline = c.arrived.Add(patience(c.r.Header, cfg.patience))
 	c.ticket = &admission.Ticket{
@@ -319,14 +322,11 @@ func (c *call) credential(h http.Header, query string) (string, error) {
 // prepare makes the app's request the one to the provider, once.
 func (c *call) prepare(ctx context.Context) (*http.Request, error) {
 	path := c.rest
-	if c.cfg.dialect != nil {
+	if !c.signed {
 		path = c.cfg.dialect.Path(path)
 	}
 	h := c.r.Header
-	upstream.PrepareRequest(h)
-	if c.op.Metered {
-		upstream.MeterableEncoding(h, c.req.Stream)
-	}
+	c.prepareHeaders(h)
 	query, err := c.credential(h, c.r.URL.RawQuery)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (c *call) guidance(r *dialect.Reading, class dialect.Class) (time.Duration,
 // countRefusal counts a failure and tells the gate what it means for the levels.
 func (c *call) countRefusal(f dialect.Failure, r *dialect.Reading, wait time.Duration, guided bool, now time.Time) {
 	c.countFailure(f.Class)
-	c.cfg.health.failed(f.Class, f.Message, now)
+	c.cfg.health.failed(f, now)
 	if f.Class != dialect.ClassThrottle && f.Class != dialect.ClassOverload {
 		return
 	}
@@ -69,8 +69,13 @@ func (c *call) countFailure(class dialect.Class) {
 }
 
 // markExhausted marks the account: until its quota is back, calls are answered without being sent.
-func (c *call) markExhausted(resp *http.Response, body []byte, reset time.Duration, now time.Time) {
-	if c.cfg.plan.Observe || len(body) > maxMarkedBody {
+func (c *call) markExhausted(resp *http.Response, f dialect.Failure, body []byte, reset time.Duration, now time.Time) {
+	words := said{f.Code, f.Message}
+	if c.cfg.plan.Observe {
+		c.cfg.health.observed(words, now)
+		return
+	}
+	if len(body) > maxMarkedBody {
 		return
 	}
 	kept := http.Header{}
@@ -79,7 +84,18 @@ func (c *call) markExhausted(resp *http.Response, body []byte, reset time.Durati
 			kept[name] = values
 		}
 	}
-	c.cfg.quotas.set(c.account, &mark{status: resp.StatusCode, header: kept, body: bytes.Clone(body)}, reset, now)
+	c.cfg.quotas.set(c.account, &mark{
+		status: resp.StatusCode, header: kept, body: bytes.Clone(body), said: words,
+	}, reset, now)
+}
+
+// quotaReset is when an exhausted quota is back: what the provider says, or the end of its day where its documents
+// say that allowances begin anew with the day. What it says beside that is often the wait of another limit.
+func (c *call) quotaReset(wait time.Duration, now time.Time) time.Duration {
+	if end, ok := c.cfg.facts.DayEnd(now); ok {
+		return max(wait, end.Sub(now))
+	}
+	return wait
 }
 
 // markedExhausted answers a call whose account is marked, as the provider answered the last one.

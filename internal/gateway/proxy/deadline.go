@@ -37,12 +37,3 @@ func patience(h http.Header, fallback time.Duration) time.Duration {
 	}
 	return d
 }
-
-// stacked says that a call is a client's own retry of an earlier one.
-func stacked(h http.Header) bool {
-	if values := h["X-Stainless-Retry-Count"]; len(values) > 0 {
-		n, err := strconv.Atoi(values[0])
-		return err == nil && n > 0
-	}
-	return false
-}

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/andybalholm/brotli"
+
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
@@ -29,25 +31,30 @@ func encoding(h http.Header) string {
 	return e
 }
 
-// gunzip decodes the first maxFailureBody bytes, as far as they can be read.
-func gunzip(b []byte) []byte {
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil
+// decoderOf returns what reads a content coding; nil for one that is not read. The gateway asks for gzip at most, so
+// brotli comes where it may not change what the app asked for.
+func decoderOf(coding string) func(io.Reader) (io.Reader, error) {
+	switch coding {
+	case "gzip", "x-gzip":
+		return func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+	case "br":
+		return func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }
 	}
-	plain, _ := io.ReadAll(io.LimitReader(z, maxFailureBody))
-	return plain
+	return nil
 }
 
-// gzipMeter meters a compressed body: it keeps a copy and reads it at the end.
-type gzipMeter struct {
+// compressedMeter meters a compressed body: it keeps a copy and reads it at the end.
+type compressedMeter struct {
 	dialect.Meter
+	decode   func(io.Reader) (io.Reader, error)
 	copied   bytes.Buffer
 	overflow bool
 	passed   bool
+	// unread: the copy could not be decoded to its end, so that nothing is known of the body's.
+	unread bool
 }
 
-func (m *gzipMeter) Write(p []byte) []byte {
+func (m *compressedMeter) Write(p []byte) []byte {
 	m.passed = m.passed || len(p) > 0
 	if m.overflow || m.copied.Len()+len(p) > maxCompressed {
 		m.overflow = true
@@ -59,11 +66,12 @@ func (m *gzipMeter) Write(p []byte) []byte {
 }
 
 // Close decodes the copy into the meter below; nothing of it goes to the client.
-func (m *gzipMeter) Close() []byte {
+func (m *compressedMeter) Close() []byte {
+	m.unread = true
 	if m.overflow {
 		return nil
 	}
-	z, err := gzip.NewReader(&m.copied)
+	z, err := m.decode(&m.copied)
 	if err != nil {
 		return nil
 	}
@@ -73,6 +81,7 @@ func (m *gzipMeter) Close() []byte {
 		m.Meter.Write(buf[:n])
 		total += n
 		if err != nil {
+			m.unread = false
 			break
 		}
 	}
@@ -80,7 +89,10 @@ func (m *gzipMeter) Close() []byte {
 	return nil
 }
 
-func (m *gzipMeter) ContentSeen() bool { return m.passed }
+func (m *compressedMeter) ContentSeen() bool { return m.passed }
+
+// Complete is the word of the meter below, where it saw all of the body.
+func (m *compressedMeter) Complete() bool { return m.unread || m.Meter.Complete() }
 
 // blind stands where a body cannot be read: it passes everything and knows nothing.
 type blind struct{ passed bool }

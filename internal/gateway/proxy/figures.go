@@ -66,20 +66,23 @@ func (g *Gateway) configs() []*config {
 
 func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
 	t := cfg.tally
-	state, message, until := cfg.state(now)
+	state := cfg.state(now)
 	figures := cfg.gate.Figures(now)
 	r := &wire.RouteReport{
 		Policy: cfg.policy, Provider: cfg.plan.Name, Generation: cfg.generation,
 		Calls: t.Calls.Load(), Sends: t.Sends.Load(), TooManyRequests: t.TooManyRequests.Load(),
 		Overloads: t.Overloads.Load(), Unguided: t.Unguided.Load(), TransientErrors: t.TransientErrors.Load(),
 		PermanentErrors: t.PermanentErrors.Load(), QuotaExhausted: t.QuotaExhausted.Load(),
-		StackedRetries: t.StackedRetries.Load(), TooLarge: t.TooLarge.Load(), LargestTooLarge: t.LargestTooLarge.Load(),
+		TooLarge: t.TooLarge.Load(), LargestTooLarge: t.LargestTooLarge.Load(),
 		EstimatedSettlements: t.EstimatedSettlements.Load(), TruncatedStreams: t.TruncatedStreams.Load(),
-		State: state, StateMessage: message, InputCorrection: figures.InputCorrection,
-		LastCallUnixMillis: uint64(max(t.LastCallUnixMillis.Load(), 0)),
+		State: state.name, StateMessage: state.message, StateCode: state.code, InputCorrection: figures.InputCorrection,
+		LastCallUnixMillis: uint64(max(t.LastCallUnixMillis.Load(), 0)), StackedBySdk: t.StackedBySDK(),
 	}
-	if !until.IsZero() {
-		r.QuotaResetUnixMillis = until.UnixMilli()
+	if !state.until.IsZero() {
+		r.QuotaResetUnixMillis = state.until.UnixMilli()
+	}
+	for _, n := range r.StackedBySdk {
+		r.StackedRetries += n
 	}
 	for i := range figures.Limits {
 		r.Limits = append(r.Limits, limitReport(&figures.Limits[i]))
@@ -130,10 +133,20 @@ type Metrics struct {
 	Figures                     admission.Figures
 }
 
-// Metrics returns the figures of every route, those without a policy included.
+// maxMetrics bounds the routes of the metrics endpoint.
+const maxMetrics = 2 * wire.MaxRoutes
+
+// Metrics returns the figures of every route. Of those without a policy, which are one for each dialect, only the ones
+// that calls were made to are there.
 func (g *Gateway) Metrics(now time.Time) []Metrics {
 	var out []Metrics
 	for _, cfg := range g.configs() {
+		if len(out) >= maxMetrics {
+			break
+		}
+		if cfg.policy == "" && !cfg.tally.Used() {
+			continue
+		}
 		out = append(out, Metrics{
 			Namespace: g.opts.Namespace, Policy: cfg.policy, Provider: cfg.plan.Name, Tally: cfg.tally,
 			Lanes: cfg.lanes, Figures: cfg.gate.Figures(now),

@@ -33,8 +33,12 @@ type health struct {
 	mu         sync.Mutex
 	throttled  time.Time
 	overloaded time.Time
-	message    string
-	callTime   time.Duration
+	throttle   said
+	overload   said
+	// exhausted is of routes that only observe: others have marks.
+	exhausted   time.Time
+	observation said
+	callTime    time.Duration
 }
 
 // took learns how long an attempt needs until its response begins.
@@ -56,37 +60,54 @@ func (h *health) attemptTime(patience time.Duration) time.Duration {
 	return min(h.callTime, patience/4)
 }
 
-// failed notes a refusal.
-func (h *health) failed(class dialect.Class, message string, now time.Time) {
+// failed notes a refusal. An exhausted quota has a mark of its own, with its own words.
+func (h *health) failed(f dialect.Failure, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch class {
+	switch f.Class {
 	case dialect.ClassThrottle:
-		h.throttled = now
+		h.throttled, h.throttle = now, said{f.Code, f.Message}
 	case dialect.ClassOverload:
-		h.overloaded = now
-	case dialect.ClassQuota:
+		h.overloaded, h.overload = now, said{f.Code, f.Message}
 	default:
-		return
 	}
-	h.message = message
 }
 
-// state names the state, and gives the provider's own words where it is not healthy.
-func (r *route) state(now time.Time) (state, message string, reset time.Time) {
-	exhausted, until := r.quotas.any()
+// observed notes an exhausted quota where nothing may be marked.
+func (h *health) observed(words said, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exhausted, h.observation = now, words
+}
+
+// said is a provider's own words.
+type said struct{ code, message string }
+
+// state is what a provider's state is called, and the provider's own words where it is not healthy.
+type state struct {
+	name string
+	said
+	// until is an exhausted quota's documented reset; zero if none is known.
+	until time.Time
+}
+
+// state tells a quota first: while it is used up nothing else matters.
+func (r *route) state(now time.Time) state {
+	if exhausted, words, until := r.quotas.any(); exhausted {
+		return state{stateQuota, words, until}
+	}
 	last := time.UnixMilli(r.tally.LastCallUnixMillis.Load())
 	r.health.mu.Lock()
 	defer r.health.mu.Unlock()
 	switch {
-	case exhausted:
-		return stateQuota, r.health.message, until
+	case now.Sub(r.health.exhausted) < stateHolds:
+		return state{name: stateQuota, said: r.health.observation}
 	case now.Sub(r.health.overloaded) < stateHolds:
-		return stateOverloaded, r.health.message, time.Time{}
+		return state{name: stateOverloaded, said: r.health.overload}
 	case now.Sub(r.health.throttled) < stateHolds:
-		return stateThrottling, r.health.message, time.Time{}
+		return state{name: stateThrottling, said: r.health.throttle}
 	case now.Sub(last) > idleAfter:
-		return stateIdle, "", time.Time{}
+		return state{name: stateIdle}
 	}
-	return stateHealthy, "", time.Time{}
+	return state{name: stateHealthy}
 }

@@ -4,7 +4,9 @@
 package proxy
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +27,7 @@ const (
 
 // mark is an exhausted quota: the provider's answer, and when to try again.
 type mark struct {
+	said
 	status    int
 	header    http.Header
 	body      []byte
@@ -102,15 +105,26 @@ func (q *quotas) clear(a admission.Account) {
 	q.marked.Store(int32(len(q.marks)))
 }
 
-// any reports whether there are marks, and the latest documented reset.
-func (q *quotas) any() (exhausted bool, until time.Time) {
+// any reports whether there are marks, and the words and the documented reset of the one that holds longest.
+func (q *quotas) any() (exhausted bool, words said, until time.Time) {
+	if q.marked.Load() == 0 {
+		return false, said{}, time.Time{}
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	var longest *mark
 	for _, m := range q.marks {
-		exhausted = true
-		if m.until.After(until) {
-			until = m.until
+		if longest == nil || m.holdsLonger(longest) {
+			longest = m
 		}
 	}
-	return exhausted, until
+	if longest == nil {
+		return false, said{}, time.Time{}
+	}
+	return true, longest.said, longest.until
+}
+
+// holdsLonger orders marks, and by their words where they hold alike, so that a status does not flicker.
+func (m *mark) holdsLonger(than *mark) bool {
+	return cmp.Or(m.until.Compare(than.until), strings.Compare(m.message, than.message), strings.Compare(m.code, than.code)) > 0
 }

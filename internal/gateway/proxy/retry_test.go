@@ -213,7 +213,7 @@ func TestA6SecondAttemptOfAnSDKInsideTheWaitIsAnsweredLocally(t *testing.T) {
 		if after, _ := strconv.Atoi(a.header.Get("Retry-After")); after < 44 {
 			t.Errorf("Retry-After %d", after)
 		}
-		if n := w.figures("anthropic").tally.StackedRetries.Load(); n != 1 {
+		if n := w.figures("anthropic").tally.StackedBySDK()["other"]; n != 1 {
 			t.Errorf("%d stacked retries are counted", n)
 		}
 		w.atRest()
@@ -249,8 +249,8 @@ func TestA7ExhaustedQuotaIsNeverRetriedAndMarksTheAccount(t *testing.T) {
 				if s.count() != 1 {
 					t.Errorf("%d sends while the quota is exhausted", s.count())
 				}
-				if state, _, _ := w.figures("openai").state(time.Now()); state != stateQuota {
-					t.Errorf("the state is %s", state)
+				if s := w.figures("openai").state(time.Now()); s.name != stateQuota || s.code != "insufficient_quota" || s.message != "You exceeded your current quota" {
+					t.Errorf("the state is %+v", s)
 				}
 				time.Sleep(probeEvery)
 				ask() // the probe finds it exhausted still

@@ -24,9 +24,6 @@ import (
 // removed and made again does not start with full buckets.
 const maxRemembered = 128
 
-// generic is the dialect of providers that are not known any closer.
-const generic = "Generic"
-
 // defaultPatience is the deadline where neither a policy nor the call states one.
 const defaultPatience = time.Minute
 
@@ -122,11 +119,13 @@ func (g *Gateway) applyLocked(now time.Time) {
 	g.table.Store(t)
 }
 
-// namesLocked are the routes an app of this pod may call; mu is held.
+// namesLocked are the routes an app of this pod may call; mu is held. A dialect that has no URL of its own has its
+// built-in route where a policy gives it one.
 func (g *Gateway) namesLocked() []string {
 	names := map[string]bool{}
 	for _, f := range facts.All() {
-		if f.DefaultBaseURL != "" {
+		_, _, governed := g.plan.Select(g.labels, f.Route)
+		if f.DefaultBaseURL != "" || governed {
 			names[f.Route] = true
 		}
 	}
@@ -235,7 +234,7 @@ func parseBase(raw string) (*url.URL, error) {
 }
 
 func display(f facts.Facts, route string) string {
-	if f.Name == generic {
+	if f.Name == facts.Generic {
 		return route
 	}
 	return f.Name

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
@@ -21,7 +22,7 @@ func (c *call) send() *again {
 	out, err := c.outgoing()
 	if err != nil {
 		c.settle(admission.Settlement{Kind: admission.NotSent})
-		c.unusable(err.Error(), reasonCredential)
+		c.unusable(spokenError(err), reasonCredential)
 		return nil
 	}
 	sent := c.now()
@@ -88,7 +89,7 @@ func (c *call) askForUsage() {
 	if !c.op.Metered || !c.req.Stream || c.req.WantsUsage || !c.body.Replayable() || c.splice != nil || c.rejected {
 		return
 	}
-	if c.g.rejectsUsage.has(c.cfg.base.Host) {
+	if c.signed || c.g.rejectsUsage.has(c.cfg.base.Host) {
 		return
 	}
 	if s, ok := c.cfg.dialect.InjectUsage(c.op, c.body.Bytes); ok {
@@ -138,8 +139,21 @@ func (c *call) unreachable(err error) {
 	}
 	c.refuse(dialect.Refusal{
 		Status: http.StatusBadGateway, Reason: reasonUpstream, RetryAfter: time.Second,
-		Message: prefix + c.cfg.display + " gave no answer: " + short(err.Error()),
+		Message: prefix + c.cfg.display + " gave no answer: " + short(spokenError(err)),
 	})
+}
+
+// spokenError is an error's text without the URL that some errors carry: its query may hold a key.
+func spokenError(err error) string {
+	var withURL *url.Error
+	if errors.As(err, &withURL) {
+		err = withURL.Err
+	}
+	var escape url.EscapeError
+	if errors.As(err, &escape) {
+		return "its URL has an escape that is none"
+	}
+	return err.Error()
 }
 
 // short bounds an error's text.
@@ -183,7 +197,7 @@ func (c *call) sendFree() {
 	c.source = tally.WaitNone
 	out, err := c.outgoing()
 	if err != nil {
-		c.unusable(err.Error(), reasonCredential)
+		c.unusable(spokenError(err), reasonCredential)
 		return
 	}
 	c.sends = 1

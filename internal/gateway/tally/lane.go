@@ -103,6 +103,12 @@ func (l *Lane) End(outcome, reason string) {
 	l.counts.Ended[e]++
 }
 
+func (l *Lane) used() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.counts.Ended) > 0
+}
+
 // Refused counts a refusal of ours.
 func (l *Lane) Refused(reason string) {
 	l.mu.Lock()

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // Bounds on what is kept.
@@ -34,7 +36,6 @@ type Route struct {
 	TransientErrors      atomic.Uint64
 	PermanentErrors      atomic.Uint64
 	QuotaExhausted       atomic.Uint64
-	StackedRetries       atomic.Uint64
 	TooLarge             atomic.Uint64
 	LargestTooLarge      atomic.Uint64
 	EstimatedSettlements atomic.Uint64
@@ -48,11 +49,12 @@ type Route struct {
 	lanes   map[string]*Lane
 	models  map[string]*Tokens
 	missing map[string]uint64
+	stacked map[string]uint64
 }
 
 // NewRoute returns a route without calls.
 func NewRoute() *Route {
-	return &Route{lanes: map[string]*Lane{}, models: map[string]*Tokens{}, missing: map[string]uint64{}}
+	return &Route{lanes: map[string]*Lane{}, models: map[string]*Tokens{}, missing: map[string]uint64{}, stacked: map[string]uint64{}}
 }
 
 // Lane returns the lane called name, the same for the same name. Lanes beyond the bound, which only many
@@ -95,6 +97,18 @@ func (r *Route) Sent(attempt int, now time.Time) {
 	r.LastCallUnixMillis.Store(now.UnixMilli())
 }
 
+// Used says whether any call has ended.
+func (r *Route) Used() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lanes {
+		if l.used() {
+			return true
+		}
+	}
+	return false
+}
+
 // Finished counts a call's number of sends.
 func (r *Route) Finished(sends int) {
 	if sends > 0 {
@@ -119,6 +133,23 @@ func (r *Route) Missing(reason string) {
 		reason = Other
 	}
 	r.missing[reason]++
+}
+
+// Stacked counts a call that is an SDK's own retry; sdk is of a closed set.
+func (r *Route) Stacked(sdk string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.stacked[sdk]; !ok && len(r.stacked) >= len(wire.SDKs) {
+		sdk = wire.SDKOther
+	}
+	r.stacked[sdk]++
+}
+
+// StackedBySDK copies the counts.
+func (r *Route) StackedBySDK() map[string]uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.stacked)
 }
 
 // MissingByReason copies the counts.

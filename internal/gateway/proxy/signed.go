@@ -1,0 +1,43 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/credential"
+	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+)
+
+// isSigned says that a request carries a signature that reaches the provider. With a key of the gateway's own it does
+// not: the key takes its place.
+func (c *call) isSigned() bool {
+	return c.cfg.plan.CredentialKey == "" && credential.Signed(c.r.Header, c.r.URL.RawQuery)
+}
+
+// prepareHeaders makes the headers of an app's request those of the call to the provider. A signed request keeps
+// everything the signature covers, or the provider would refuse it.
+func (c *call) prepareHeaders(h http.Header) {
+	if !c.signed {
+		upstream.PrepareRequest(h)
+		if c.op.Metered {
+			upstream.MeterableEncoding(h, c.req.Stream)
+		}
+		return
+	}
+	covered := http.Header{}
+	for name, values := range h {
+		if credential.Covers(h, c.r.URL.RawQuery, name) {
+			covered[name] = values
+		}
+	}
+	upstream.PrepareRequest(h)
+	for name, values := range covered {
+		// Some are kept under their name in lower case, which is the same on the wire.
+		if h[name] == nil && h[strings.ToLower(name)] == nil {
+			h[name] = values
+		}
+	}
+}
