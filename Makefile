@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 GOTEST := go test -race -timeout 15m
 CONTROLLER_GEN := go tool -modfile=hack/tools/controller-gen/go.mod controller-gen
 GOLANGCI := $(CACHE)/tools/golangci-lint-kube-api-linter
-BINARIES := manager gateway fakeprovider
+BINARIES := manager gateway fakeprovider kubectl-headgate
 
 ##@ Main
 
@@ -27,7 +27,7 @@ demo-down: ## Remove everything the demo made.
 	hack/demo down
 
 .PHONY: test
-test: kube-assets ## Unit, integration (real API server) and data-plane tests, with the race detector.
+test: kube-assets sdks ## Unit, integration (real API server) and data-plane tests, with the race detector.
 	$(GOTEST) ./...
 
 ##@ Tests
@@ -44,13 +44,17 @@ test-integration: kube-assets ## Tests against a real kube-apiserver and etcd.
 test-dataplane: ## The real gateway against the fake provider, with real SDKs.
 	$(GOTEST) ./test/dataplane/...
 
+.PHONY: test-sdks
+test-sdks: sdks ## Real SDKs, npm and Go, through the real gateway; docs/sdks.md says what came of it.
+	$(GOTEST) ./test/sdks/...
+
 .PHONY: test-e2e
 test-e2e: ## Headgate on the real node: injection, plan, reports, status, kills.
 	hack/e2e
 
 .PHONY: golden
 golden: ## Rewrite the golden files from what the code does; read the diff.
-	go test ./internal/policy ./internal/inject ./internal/status -update
+	go test ./internal/policy ./internal/inject ./internal/status ./internal/explain -update
 
 FUZZTIME ?= 10s
 .PHONY: fuzz
@@ -105,6 +109,10 @@ verify: generate lint ## Regenerate, lint, vet; fail on any difference.
 build: ## Build the binaries into bin/.
 	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ $(addprefix ./cmd/,$(BINARIES))
 
+.PHONY: plugin
+plugin: ## Build bin/kubectl-headgate; on the PATH it is "kubectl headgate".
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/kubectl-headgate
+
 .PHONY: image
 image: ## Build image tarballs into bin/images, without Docker.
 	hack/images
@@ -113,6 +121,10 @@ image: ## Build image tarballs into bin/images, without Docker.
 kube-assets: ## Build kube-apiserver, etcd and kubectl once, kept in the cache.
 	hack/packages tests
 	hack/cluster assets tests
+
+.PHONY: sdks
+sdks: ## Install the npm SDKs that the tests run, kept in the cache.
+	hack/sdks
 
 .PHONY: deploy
 deploy: ## Install into the cluster of KUBECONFIG: MANAGER_IMAGE=… GATEWAY_IMAGE=…

@@ -1,0 +1,135 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/explain"
+)
+
+const throttled = "HTTP/1.1 429 Too Many Requests\nRetry-After: 9\n\n"
+
+// run calls the command as main does.
+func run(in string, args ...string) (code int, out, errs string) {
+	var stdout, stderr bytes.Buffer
+	c := command{
+		in: strings.NewReader(in), out: &stdout, errors: &stderr,
+		now: func() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) },
+	}
+	return c.run(args), stdout.String(), stderr.String()
+}
+
+// TestExitStatus: what each kind of run ends with, and what it says where.
+func TestExitStatus(t *testing.T) {
+	good := filepath.Join("..", "..", "config", "samples", "01-smallest.yaml")
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("kind: Secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	invalid := "apiVersion: headgate.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: a}\nspec: {providers: [{name: generic}]}\n"
+	cases := map[string]struct {
+		in        string
+		args      []string
+		code      int
+		out, errs string
+	}{
+		"nothing":               {"", nil, 2, "", "give a command"},
+		"an unknown command":    {"", []string{"top"}, 2, "", `unknown command "top"`},
+		"version":               {"", []string{"version"}, 0, "kubectl-headgate dev", ""},
+		"help":                  {"", []string{"--help"}, 0, "Usage:", ""},
+		"help on explain":       {"", []string{"help", "explain"}, 0, "GitHubModels (github-models)", ""},
+		"explain --help":        {"", []string{"explain", "--help"}, 0, "--received-at", ""},
+		"help on policy":        {"", []string{"explain", "policy", "-h"}, 0, "FILE...", ""},
+		"help on nothing":       {"", []string{"help", "x"}, 2, "", `no help on "x"`},
+		"no dialect":            {throttled, []string{"explain"}, 2, "", "--dialect is required"},
+		"an unknown dialect":    {throttled, []string{"explain", "-d", "nobody"}, 2, "", "want one of OpenAI"},
+		"an unknown flag":       {throttled, []string{"explain", "--color"}, 2, "", "color"},
+		"an unknown format":     {throttled, []string{"explain", "-d", "openai", "-o", "yaml"}, 2, "", "want text or json"},
+		"a wrong time":          {throttled, []string{"explain", "-d", "openai", "-r", "noon"}, 2, "", "want a time such as"},
+		"a file as an argument": {throttled, []string{"explain", "-d", "openai", "response.http"}, 2, "", "standard input"},
+		"no response":           {"", []string{"explain", "-d", "openai"}, 1, "", "no response"},
+		"no status line":        {"{}", []string{"explain", "-d", "openai"}, 1, "", "no status line"},
+		"text":                  {throttled, []string{"explain", "-d", "openai"}, 0, "Retry-After in seconds", ""},
+		"a policy":              {"", []string{"explain", "policy", good}, 0, "governs", ""},
+		"no policy":             {"", []string{"explain", "policy"}, 2, "", "give a file"},
+		"no such file":          {"", []string{"explain", "policy", "none.yaml"}, 1, "", "none.yaml: no such file"},
+		"another kind":          {"", []string{"explain", "policy", bad}, 1, "", "RateLimitPolicy is read"},
+		"an invalid policy":     {invalid, []string{"explain", "policy", "-"}, 1, "spec.providers[0].baseURL", ""},
+		"a good one after it":   {invalid, []string{"explain", "policy", "-", good}, 1, "governs", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := run(tc.in, tc.args...)
+			if code != tc.code || !strings.Contains(out, tc.out) || !strings.Contains(errs, tc.errs) || tc.errs == "" && errs != "" {
+				t.Errorf("status %d, want %d\nout: %s\nerrors: %s", code, tc.code, out, errs)
+			}
+		})
+	}
+}
+
+// TestEveryDialectByEveryName: the API's name, the route and the aliases, in any case.
+func TestEveryDialectByEveryName(t *testing.T) {
+	for _, f := range facts.All() {
+		for _, name := range append([]string{f.Name, f.Route, strings.ToUpper(f.Name)}, f.Aliases...) {
+			code, out, errs := run(throttled, "explain", "-o", "json", "--dialect="+name)
+			var got explain.Expectation
+			if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 || got.Class == "" {
+				t.Errorf("%s: status %d, %v, %s%s", name, code, err, out, errs)
+			}
+		}
+	}
+}
+
+// TestTheResponsesOwnDateIsNow: a response that was kept is explained as of its own time.
+func TestTheResponsesOwnDateIsNow(t *testing.T) {
+	old := "HTTP/1.1 429 X\nDate: Mon, 01 Jun 2026 08:00:00 GMT\nRetry-After: 9\n\n"
+	if _, out, _ := run(old, "explain", "-d", "openai"); !strings.Contains(out, "between 08:00:09.000") {
+		t.Error(out)
+	}
+	if _, out, _ := run(old, "explain", "-d", "openai", "-r", "2026-06-01T08:00:10Z"); !strings.Contains(out, "between 08:00:19.000") || !strings.Contains(out, "10s before the time of receipt") {
+		t.Error(out)
+	}
+	if _, out, _ := run(throttled, "explain", "-d", "openai"); !strings.Contains(out, "between 12:00:09.000") {
+		t.Error(out)
+	}
+}
+
+// TestHelpNamesEveryDialect, so that nobody must look elsewhere.
+func TestHelpNamesEveryDialect(t *testing.T) {
+	_, out, _ := run("", "help", "explain")
+	for _, f := range facts.All() {
+		if !strings.Contains(out, " "+f.Name) {
+			t.Errorf("%s is missing", f.Name)
+		}
+	}
+	for line := range strings.Lines(out) {
+		if len(line) > 121 {
+			t.Errorf("a line of %d characters: %s", len(line), line)
+		}
+	}
+}
+
+// TestTheProcess is what runs: version and exit status of the real command.
+func TestTheProcess(t *testing.T) {
+	binary := build(t)
+	process := func(args ...string) (string, int) {
+		cmd := execCommand(t, binary, args...)
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	if out, code := process("version"); out != "kubectl-headgate v9\n" || code != 0 {
+		t.Errorf("%q, status %d", out, code)
+	}
+	if out, code := process("nonsense"); code != 2 {
+		t.Errorf("%q, status %d", out, code)
+	}
+}

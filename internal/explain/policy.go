@@ -1,0 +1,135 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy"
+)
+
+// ErrInvalid says that a policy would be refused.
+var ErrInvalid = errors.New("a policy is invalid")
+
+// Policies writes what the policies of a file do, or what is wrong with them. The error is ErrInvalid if any of them
+// is invalid.
+func Policies(w io.Writer, content []byte) error {
+	policies, err := policy.Decode(content)
+	if err != nil {
+		return err
+	}
+	_, outcomes := policy.Compile(policies, policy.Inputs{Namespace: "default"})
+	p := &page{}
+	invalid := false
+	for i := range policies {
+		if i > 0 {
+			p.WriteString("\n")
+		}
+		if len(outcomes[i].Errors) > 0 {
+			invalid = true
+			p.invalid(&policies[i], outcomes[i])
+			continue
+		}
+		p.policyOf(&policies[i], outcomes[i])
+	}
+	if _, err := io.WriteString(w, p.String()); err != nil {
+		return err
+	}
+	if invalid {
+		return ErrInvalid
+	}
+	return nil
+}
+
+func (p *page) invalid(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome) {
+	p.line("Policy %s is invalid and would be refused:", nameOf(object))
+	for _, e := range outcome.Errors {
+		p.line("  %s", e.Error())
+	}
+}
+
+func (p *page) policyOf(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome) {
+	// Compiled alone, so that no other policy has an influence.
+	alone, _ := policy.Compile([]v1alpha1.RateLimitPolicy{*object}, policy.Inputs{Namespace: "default"})
+	for _, compiled := range alone.Policies {
+		p.line("Policy %s governs %s.", nameOf(object), podsOf(compiled.Selector))
+	}
+	for _, o := range outcome.Overrides {
+		p.line("  Not on route %s, which policy %s has for all of its pods.", o.Route, o.By)
+	}
+	if outcome.TooBig {
+		p.line("  There is no room for it beside the other policies of the file.")
+	}
+	for _, warning := range policy.Warnings(object) {
+		p.line("  Warning: %s", warning)
+	}
+	for _, compiled := range alone.Policies {
+		for _, route := range compiled.Routes {
+			p.route(route)
+		}
+	}
+}
+
+func nameOf(object *v1alpha1.RateLimitPolicy) string {
+	if object.Namespace == "" {
+		return object.Name
+	}
+	return object.Namespace + "/" + object.Name
+}
+
+// podsOf says which pods a policy selects.
+func podsOf(selector []plan.Term) string {
+	if len(selector) == 0 {
+		return "every injected pod of its namespace"
+	}
+	var terms []string
+	for _, t := range selector {
+		values := strings.Join(t.Values, ", ")
+		switch t.Operator {
+		case plan.In:
+			terms = append(terms, t.Key+" in ("+values+")")
+		case plan.NotIn:
+			terms = append(terms, t.Key+" not in ("+values+")")
+		case plan.Exists:
+			terms = append(terms, t.Key)
+		case plan.DoesNotExist:
+			terms = append(terms, "no "+t.Key)
+		}
+	}
+	return "the injected pods of its namespace that have " + strings.Join(terms, ", ")
+}
+
+// countsTokens are the budgets whose waits depend on a call's size.
+func countsTokens(l plan.Limit) bool {
+	return slices.Contains([]string{plan.Tokens, plan.InputTokens, plan.OutputTokens}, l.Budget)
+}
+
+var unitWords = map[string]string{
+	plan.Requests: "calls", plan.Tokens: "tokens", plan.InputTokens: "input tokens", plan.OutputTokens: "output tokens",
+	plan.InFlight: "calls at once",
+}
+
+var windowWords = map[int64]string{1: "second", 60: "minute", 3600: "hour", 86400: "day"}
+
+// perSecond is the rate at which a limit refills.
+func perSecond(l plan.Limit) float64 {
+	if l.WindowSeconds == 0 {
+		return 0
+	}
+	return float64(l.Amount) / float64(l.WindowSeconds)
+}
+
+// modelsOf says for which models a limit holds.
+func modelsOf(l plan.Limit) string {
+	if len(l.Models) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of models %s", strings.Join(l.Models, ", "))
+}
