@@ -4,7 +4,6 @@
 package anthropic
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
@@ -31,33 +30,4 @@ func triple(budget, bucket, prefix string, step float64) guidance.Triple {
 		Budget: budget, Bucket: bucket, Limit: prefix + "-Limit", Remaining: prefix + "-Remaining",
 		Reset: prefix + "-Reset", RoundedTo: step, Window: time.Minute,
 	}
-}
-
-// unifiedWindows are the windows of subscription accounts, which have a status instead of an amount.
-var unifiedWindows = [...]struct {
-	name, prefix string
-	window       time.Duration
-}{
-	{"5h", "Anthropic-Ratelimit-Unified-5h", 5 * time.Hour},
-	{"7d", "Anthropic-Ratelimit-Unified-7d", 7 * 24 * time.Hour},
-	{"overage", "Anthropic-Ratelimit-Unified-Overage", 0},
-}
-
-const (
-	unifiedStatus = "Anthropic-Ratelimit-Unified-Status"
-	rejected      = "rejected"
-)
-
-// unified is the table for a response of a subscription account; other accounts have none of its headers.
-func unified(h http.Header) []guidance.Triple {
-	if len(h[unifiedStatus]) == 0 {
-		return nil
-	}
-	var table []guidance.Triple
-	for _, w := range unifiedWindows {
-		table = append(table, guidance.Triple{
-			Bucket: w.name, Reset: w.prefix + "-Reset", Window: w.window, Exhausted: h.Get(w.prefix+"-Status") == rejected,
-		})
-	}
-	return table
 }

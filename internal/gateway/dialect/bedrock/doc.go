@@ -12,6 +12,6 @@
 // Invariants: no signed request is changed, but for a key that takes the place of the whole signature; accounts are
 // told apart by the name of the access key, not by signatures, of which no two are alike.
 //
-// It imports the standard library, gjson, the dialect contract, the readers beneath it and the dialects of Anthropic
-// and OpenAI. Framing of what it says itself in a stream is its own.
+// It imports the standard library, gjson, the dialect contract, the readers beneath it, the framing of event streams
+// and the dialects of Anthropic and OpenAI.
 package bedrock

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/reply"
+	"github.com/headgate-dev/headgate/internal/gateway/eventstream"
 )
 
 // errorBody is the document of every exception; its name is in a header.
@@ -30,8 +31,9 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 
 // StreamError implements dialect.Dialect.
 func (Dialect) StreamError(message string) []byte {
-	return frame(reply.JSON(errorBody{Message: message}),
-		header{":exception-type", "serviceUnavailableException"},
-		header{":content-type", "application/json"},
-		header{":message-type", "exception"})
+	return eventstream.Append(nil, []eventstream.Header{
+		{Name: ":exception-type", Value: "serviceUnavailableException"},
+		{Name: ":content-type", Value: "application/json"},
+		{Name: ":message-type", Value: "exception"},
+	}, reply.JSON(errorBody{Message: message}))
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
 )
@@ -52,42 +53,32 @@ func codings(h http.Header) []string {
 var gzipMagic = []byte{0x1f, 0x8b}
 
 func decode(coding string, body []byte) []byte {
+	var r io.Reader
+	var err error
 	switch coding {
 	case "gzip", "x-gzip":
-		if !bytes.HasPrefix(body, gzipMagic) {
-			return body // undone before, but the header is still there
-		}
-		z, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return nil
-		}
-		return readSome(z)
+		r, err = gzip.NewReader(bytes.NewReader(body))
 	case "br":
-		return uncompressed(body, readSome(brotli.NewReader(bytes.NewReader(body))))
+		r = brotli.NewReader(bytes.NewReader(body))
 	case "deflate":
-		return uncompressed(body, inflate(body))
+		r = inflater(body)
+	default:
+		return nil
 	}
-	return nil
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(r, maxBody)) // what came before an error may still do
+	}
+	if err != nil && utf8.Valid(body) {
+		return body // it was undone before, and the header was left
+	}
+	return text
 }
 
-// inflate reads zlib, which the coding's definition means, and the bare stream, which some servers send.
-func inflate(body []byte) []byte {
+// inflater reads zlib, which the coding means, or the bare stream, which some servers send.
+func inflater(body []byte) io.Reader {
 	if z, err := zlib.NewReader(bytes.NewReader(body)); err == nil {
-		return readSome(z)
+		return z
 	}
-	return readSome(flate.NewReader(bytes.NewReader(body)))
-}
-
-// uncompressed is text, or the body itself where that is a document although a header says it is compressed.
-func uncompressed(body, text []byte) []byte {
-	if len(text) == 0 && holdsJSON(string(body[:min(len(body), 64)])) {
-		return body
-	}
-	return text
-}
-
-// readSome reads a bounded beginning; what came before an error may still do.
-func readSome(r io.Reader) []byte {
-	text, _ := io.ReadAll(io.LimitReader(r, maxBody))
-	return text
+	return flate.NewReader(bytes.NewReader(body))
 }

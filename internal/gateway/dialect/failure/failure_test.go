@@ -47,6 +47,27 @@ func TestShapesOfErrorBodies(t *testing.T) {
 	}
 }
 
+// TestErrorsWithinErrors: a proxy puts the provider's document into its own message.
+func TestErrorsWithinErrors(t *testing.T) {
+	cases := map[string]Document{
+		`{"error":{"code":429,"status":"Too Many Requests","message":"\n{\"error\":{\"code\":429,\"message\":\"m\",\"status\":\"RESOURCE_EXHAUSTED\"}}\n"}}`: {
+			Code: "429", Status: "RESOURCE_EXHAUSTED", Message: "m",
+		},
+		`{"message":"{\"error\":{\"message\":\"m\",\"type\":\"t\"}}"}`: {Message: "m", Type: "t"},
+		`{"message":"{\"no\":\"error\"}"}`:                             {Message: `{"no":"error"}`},
+		`{"error":"Model is overloaded","error_type":"overloaded"}`:    {Message: "Model is overloaded", Type: "overloaded"},
+		`{"__type":"a#B","Message":"m"}`:                               {Message: "m"},
+		`{"detail":"m"}`:                                               {Message: "m"},
+		`{"detail":[{"loc":["body"],"msg":"m"}]}`:                      {Message: "m"},
+	}
+	for body, want := range cases {
+		d := Read(nil, []byte(body))
+		if d.Code != want.Code || d.Status != want.Status || d.Message != want.Message || d.Type != want.Type {
+			t.Errorf("%s: %+v", body, d)
+		}
+	}
+}
+
 // TestMessagesHoldNoKeys: what providers really put into their messages, and what must stay readable.
 func TestMessagesHoldNoKeys(t *testing.T) {
 	cases := map[string]string{
