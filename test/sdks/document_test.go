@@ -1,0 +1,72 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sdks
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The table stands between these lines of the document; the rest of it is written by hand.
+const (
+	tableBegins = "<!-- The table is written by go test ./test/sdks -update. -->\n"
+	tableEnds   = "<!-- End of the table. -->\n"
+)
+
+// TestDocumentHasTheTableOfTheRun: TestMatrix holds the same results to the run.
+func TestDocumentHasTheTableOfTheRun(t *testing.T) {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(withTable(t, text, read(t))), string(text)); diff != "" {
+		t.Errorf("%s differs from %s; run go test ./test/sdks -update (-results +document):\n%s", document, resultsFile, diff)
+	}
+}
+
+// withTable puts the table of the results into the document.
+func withTable(t *testing.T, text []byte, rows []result) []byte {
+	t.Helper()
+	before, rest, began := bytes.Cut(text, []byte(tableBegins))
+	_, after, ended := bytes.Cut(rest, []byte(tableEnds))
+	if !began || !ended {
+		t.Fatalf("%s lacks the lines %q and %q", document, tableBegins, tableEnds)
+	}
+	return bytes.Join([][]byte{before, []byte(tableBegins), []byte(table(rows)), []byte(tableEnds), after}, nil)
+}
+
+var columns = []string{
+	"SDK", "Version", "Base URL", "Call", "Stream", "429 waited out", "429 declined", "Sends", "Refused by the gateway", "Stream left", "Default settings", "Setting needed",
+}
+
+func table(rows []result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	for _, r := range rows {
+		cells := []string{
+			fmt.Sprintf("%s (%s)", r.SDK, r.Language), r.Version, r.BaseURL, r.Call, r.Stream, r.Waited, code(r.Declined), r.Sends, code(r.Refused), r.Abort,
+			orElse(r.ByDefault, "one owner"), orElse(r.Setting, "none"),
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+	}
+	return b.String()
+}
+
+// code sets the type of an error apart.
+func code(s string) string {
+	name, rest, _ := strings.Cut(s, ", ")
+	return "`" + name + "`, " + rest
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
