@@ -44,7 +44,7 @@ var all = []Facts{
 	{
 		Name: "Bedrock", Route: "bedrock",
 		BaseURLVariables: []Variable{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ReadOnly: true}},
-		Charges:          MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		Charges:          MaxAtAdmission, ResetMeans: ResetUsable, CachedInputFree: true, SmallestInputTokens: 1,
 		ExampleBaseURL: "https://bedrock-runtime.REGION.amazonaws.com", HostParts: []string{"bedrock-runtime."},
 	},
 	{
