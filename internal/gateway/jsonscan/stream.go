@@ -51,9 +51,9 @@ func (s *Stream) Value(i int) []byte { return s.values[i] }
 // Complete reports whether a whole document has passed.
 func (s *Stream) Complete() bool { return s.done && !s.broken }
 
-// Write watches p.
+// Write watches p. What follows a whole document is not looked at.
 func (s *Stream) Write(p []byte) {
-	for i := 0; i < len(p); {
+	for i := 0; i < len(p) && !s.done; {
 		if s.inString {
 			i = s.text(p, i)
 			continue
@@ -164,9 +164,6 @@ func (s *Stream) structure(c byte) {
 }
 
 func (s *Stream) open(object bool) {
-	if s.depth == 0 && s.done {
-		s.broken = true
-	}
 	s.depth++
 	if s.depth <= maxPath {
 		s.object[s.depth-1] = object

@@ -23,6 +23,7 @@ func (m *eventMeter) Write(p []byte) []byte {
 }
 
 func (m *eventMeter) Close() []byte {
+	m.closing = true
 	if m.strip == nil {
 		m.split.Close(m)
 		return nil

@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// headerCount reads a header that holds a count and nothing else.
-func headerCount(into *int64, h http.Header, name string) bool {
-	text := strings.TrimSpace(h.Get(name))
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return false
+// headerCount reads the first of the headers that holds a count and nothing else.
+func headerCount(into *int64, h http.Header, names ...string) bool {
+	for _, name := range names {
+		n, err := strconv.ParseUint(strings.TrimSpace(h.Get(name)), 10, 63)
+		if err == nil {
+			*into = int64(min(n, maxTokens))
+			return true
+		}
 	}
-	*into = int64(min(n, maxTokens))
-	return true
+	return false
 }

@@ -103,11 +103,13 @@ func addMetrics(u *dialect.Usage, v gjson.Result) {
 	u.CacheOutside = true
 }
 
+// invokeHeaders reads the headers of documents. The names of the cached ones are known from use alone, with
+// and without their middle.
 func invokeHeaders(u *dialect.Usage, h http.Header) {
 	const prefix = "X-Amzn-Bedrock-"
 	counted := headerCount(&u.Input, h, prefix+"Input-Token-Count")
 	counted = headerCount(&u.Output, h, prefix+"Output-Token-Count") || counted
-	headerCount(&u.CachedRead, h, prefix+"Cache-Read-Input-Token-Count")
-	headerCount(&u.CacheWrite, h, prefix+"Cache-Write-Input-Token-Count")
-	u.CacheOutside = u.CacheOutside || counted
+	headerCount(&u.CachedRead, h, prefix+"Cache-Read-Input-Token-Count", prefix+"Cache-Read-Token-Count")
+	headerCount(&u.CacheWrite, h, prefix+"Cache-Write-Input-Token-Count", prefix+"Cache-Write-Token-Count")
+	u.CacheOutside = counted
 }

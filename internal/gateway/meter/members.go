@@ -48,10 +48,7 @@ func compose(out []byte, ms []member, level int) []byte {
 		for end < len(ms) && ms[end].path[level] == part {
 			end++
 		}
-		if part == "#" { // an array has no other members; it may be the first of two documents
-			if i > 0 {
-				break
-			}
+		if part == "#" { // an array has no other members
 			return append(compose(append(out[:len(out)-1], '['), ms[:end], level+1), ']')
 		}
 		if i > 0 {

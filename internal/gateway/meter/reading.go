@@ -3,15 +3,26 @@
 
 package meter
 
+import (
+	"bytes"
+
+	"github.com/tidwall/gjson"
+)
+
 // reading reads the events that a framing finds.
 type reading struct {
 	tally
 	shape *shape
 	large *members
+	// closing: the stream is over, and the event that comes may have been broken off.
+	closing bool
 }
 
 // event reads one of them.
 func (r *reading) event(name, data []byte) (usageChunk bool) {
+	if r.closing && !gjson.ValidBytes(data) && !bytes.HasPrefix(data, done) {
+		return false // half a number, or half a finish reason, is none
+	}
 	return r.shape.read(&r.tally, name, data)
 }
 
@@ -26,7 +37,7 @@ func (r *reading) Large(p []byte) {
 // endLarge ends it. Its length says nothing about its tokens, for it may be an image, so it counts as one
 // delta.
 func (r *reading) endLarge(name []byte) {
-	if r.large == nil {
+	if r.large == nil || r.closing && !r.large.Complete() {
 		return
 	}
 	deltas, failed := r.deltas, r.failed

@@ -46,7 +46,7 @@ func outcomeOf(m dialect.Meter) outcome {
 	_, failed := m.StreamFailure()
 	return outcome{
 		Usage: m.Usage(), Content: m.ContentSeen(), Complete: m.Complete(), Failed: failed, Output: m.OutputSoFar(),
-		Deltas: m.(*eventMeter).deltas,
+		Deltas: m.(interface{ counted() int64 }).counted(),
 	}
 }
 
@@ -59,7 +59,7 @@ func relay(m dialect.Meter, pieces ...[]byte) []byte {
 	return append(out, m.Close()...)
 }
 
-func read(t *testing.T, name string) []byte {
+func read(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {

@@ -38,7 +38,14 @@ func newTally(classify Classifier) tally {
 // Classifier reads an error document, as a dialect does.
 type Classifier func(document []byte) dialect.Failure
 
-func (t *tally) Usage() dialect.Usage { return t.usage }
+// Usage is what was reported. Vectors are no output, which few providers say.
+func (t *tally) Usage() dialect.Usage {
+	u := t.usage
+	if t.noOutput && u.Input >= 0 && u.Output < 0 {
+		u.Output = 0
+	}
+	return u
+}
 
 func (t *tally) ContentSeen() bool { return t.content }
 

@@ -26,7 +26,7 @@ func addOpenAI(u *dialect.Usage, v gjson.Result) {
 	replace(&u.Reasoning, v.Get("completion_tokens_details.reasoning_tokens"), v.Get("output_tokens_details.reasoning_tokens"),
 		v.Get("reasoning_tokens"))
 	if total := v.Get("total_tokens"); u.Output < 0 && u.Input >= 0 && isCount(total) {
-		u.Output = max(count(total)-u.Input, 0) // embeddings have no output and do not say so
+		u.Output = max(count(total)-u.Input, 0) // embeddings state no output
 	}
 }
 

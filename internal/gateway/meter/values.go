@@ -23,6 +23,7 @@ func (m *lineMeter) Write(p []byte) []byte {
 }
 
 func (m *lineMeter) Close() []byte {
+	m.closing = true
 	m.lines.Close(&m.reading)
 	return nil
 }

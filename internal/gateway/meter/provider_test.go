@@ -1,0 +1,315 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package meter
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+)
+
+// keepClass keeps the document it is given, as a message.
+func keepClass(document []byte) dialect.Failure {
+	return dialect.Failure{Class: dialect.ClassTransient, Message: string(document)}
+}
+
+// TestA11ErrorsInStreamsOfEachFormat: what the classifier is given, and whether content came before.
+func TestA11ErrorsInStreamsOfEachFormat(t *testing.T) {
+	lines := func(documents ...string) string { return strings.Join(documents, "\n") + "\n" }
+	framesOf := func(documents ...string) string { return string(frames(t, []byte(lines(documents...)))) }
+	events := func(documents ...string) string { return string(data(documents...)) }
+	for name, tc := range map[string]struct {
+		format            dialect.Format
+		contentType, text string
+		content           bool
+		want              string
+	}{
+		"Gemini": {
+			dialect.FormatGenerate, typeEvents, events(`{"error":{"code":503,"status":"UNAVAILABLE"}}`), false,
+			`{"error":{"code":503,"status":"UNAVAILABLE"}}`,
+		},
+		"Gemini, wrapped": {
+			dialect.FormatGenerate, typeEvents, events(`[{"error":{"code":429}}]`), false, `{"error":{"code":429}}`,
+		},
+		"Gemini's array, later": {
+			dialect.FormatGenerate, typeJSON, `[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]},{"error":{"code":503}}]`, true,
+			`{"error":{"code":503}}`,
+		},
+		"Gemini's array, at once": {dialect.FormatGenerate, typeJSON, `[{"error":{"code":503}}]`, false, `{"error":{"code":503}}`},
+		"Gemini's document":       {dialect.FormatGenerate, typeJSON, `{"error":{"code":503}}`, false, `{"error":{"code":503}}`},
+		"Bedrock": {
+			dialect.FormatConverse, typeMessages,
+			framesOf(`{"event":"messageStart","payload":{"role":"assistant"}}`, `{"exception":"throttlingException","payload":{"message":"Too many \"tokens\""}}`),
+			false, `{"__type":"ThrottlingException","message":"Too many \"tokens\""}`,
+		},
+		"Bedrock, later": {
+			dialect.FormatInvoke, typeMessages,
+			framesOf(`{"event":"chunk","payload":{"bytes":"eyJnZW5lcmF0aW9uIjoiSGkifQ=="}}`, `{"exception":"modelStreamErrorException","payload":{}}`),
+			true, `{"__type":"ModelStreamErrorException","message":""}`,
+		},
+		"Bedrock, no event": {
+			dialect.FormatConverse, typeMessages, framesOf(`{"code":"InternalFailure","message":"gone","payload":{}}`), false,
+			`{"__type":"InternalFailure","message":"gone"}`,
+		},
+		"Bedrock, Anthropic's": {
+			dialect.FormatInvoke, typeMessages, framesOf(`{"event":"chunk","payload":{"bytes":"eyJ0eXBlIjoiZXJyb3IiLCJlcnJvciI6e319"}}`), false,
+			`{"type":"error","error":{}}`,
+		},
+		"Cohere": {
+			dialect.FormatCohere, typeEvents, events(`{"type":"message-end","delta":{"finish_reason":"ERROR","error":"timeout"}}`), false,
+			`{"message":"timeout"}`,
+		},
+		"Ollama": {
+			dialect.FormatOllama, typeLines, lines(`{"message":{"content":"a"},"done":false}`, `{"error":"unexpected EOF"}`), true,
+			`{"error":"unexpected EOF"}`,
+		},
+		"Ollama, with content": {
+			dialect.FormatOllama, typeLines, lines(`{"message":{"content":""},"done":false,"error":"gone"}`), false,
+			`{"message":{"content":""},"done":false,"error":"gone"}`,
+		},
+		"TGI": {
+			dialect.FormatTGI, typeEvents, events(`{"error":"Model is overloaded","error_type":"overloaded"}`), false,
+			`{"error":"Model is overloaded","error_type":"overloaded"}`,
+		},
+		"OpenRouter": {
+			dialect.FormatChat, typeEvents,
+			events(`{"error":{"code":502},"choices":[{"delta":{"content":""},"finish_reason":"error","native_finish_reason":null}]}`), false,
+			`{"error":{"code":502},"choices":[{"delta":{"content":""},"finish_reason":"error","native_finish_reason":null}]}`,
+		},
+		"OpenRouter, in the choice": {
+			dialect.FormatChat, typeEvents,
+			events(`{"choices":[{"delta":{"content":"a"},"finish_reason":null}]}`, `{"choices":[{"native_finish_reason":"x","finish_reason":"error","error":{"code":502}}]}`),
+			true, `{"error":{"code":502}}`,
+		},
+		"OpenRouter, unexplained": {
+			dialect.FormatChat, typeEvents, events(`{"choices":[{"finish_reason":"error"}]}`), false, `{"choices":[{"finish_reason":"error"}]}`,
+		},
+		"OpenRouter's document": {
+			dialect.FormatChat, typeJSON, `{"choices":[{"message":{"content":"half"},"finish_reason":"error","error":{"code":502}}],"usage":{}}`, true,
+			`{"error":{"code":502}}`,
+		},
+		"Groq":           {dialect.FormatChat, typeEvents, events(`{"choices":[{"finish_reason":"stop"}],"x_groq":{"error":"over capacity"}}`), false, `{"error":"over capacity"}`},
+		"vLLM":           {dialect.FormatChat, typeEvents, events(`{"object":"error","message":"gone"}`), false, `{"object":"error","message":"gone"}`},
+		"xAI's document": {dialect.FormatChat, typeJSON, `{"code":"x","error":"gone"}`, true, `{"error":"gone"}`},
+		"a failed response": {
+			dialect.FormatResponses, typeJSON, `{"object":"response","status":"failed","error":{"code":"server_error"}}`, true,
+			`{"error":{"code":"server_error"}}`,
+		},
+		"Anthropic's document": {
+			dialect.FormatMessages, typeJSON, `{"type":"error","error":{"type":"overloaded_error"}}`, true, `{"type":"error","error":{"type":"overloaded_error"}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for cut := range len(tc.text) + 1 {
+				op := dialect.Operation{Name: "chat", Format: tc.format, Stream: true}
+				m := New(op, http.Header{"Content-Type": {tc.contentType}}, dialect.MeterOptions{}, keepClass)
+				if got := relay(m, []byte(tc.text[:cut]), []byte(tc.text[cut:])); string(got) != tc.text {
+					t.Fatalf("cut at %d: %q", cut, got)
+				}
+				if f, failed := m.StreamFailure(); !failed || f.Message != tc.want || m.ContentSeen() != tc.content {
+					t.Fatalf("cut at %d: failed %v, %s, content %v", cut, failed, f.Message, m.ContentSeen())
+				}
+			}
+		})
+	}
+}
+
+// TestNoErrorIsFoundWhereNoneIs: members that providers leave empty, and words in what was generated.
+func TestNoErrorIsFoundWhereNoneIs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		format            dialect.Format
+		contentType, text string
+	}{
+		"null":          {dialect.FormatChat, typeEvents, string(data(`{"error":null,"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))},
+		"empty":         {dialect.FormatChat, typeEvents, string(data(`{"error":"","choices":[]}`))},
+		"document":      {dialect.FormatResponses, typeJSON, `{"object":"response","error":null}`},
+		"Gemini":        {dialect.FormatGenerate, typeEvents, string(data(`{"candidates":[{"content":{"parts":[{"text":"{\"error\":{}}"}]}}]}`))},
+		"Ollama":        {dialect.FormatOllama, typeLines, `{"message":{"content":"\"error\":\"x\""},"done":false}` + "\n"},
+		"TGI":           {dialect.FormatTGI, typeEvents, string(data(`{"token":{"text":"\"error\":{}"},"generated_text":null}`))},
+		"Groq":          {dialect.FormatChat, typeEvents, string(data(`{"choices":[{"finish_reason":"stop"}],"x_groq":{"id":"r"}}`))},
+		"no prompt":     {dialect.FormatGenerate, typeEvents, string(data(`{"promptFeedback":{"blockReason":"SAFETY"}}`))},
+		"not an object": {dialect.FormatGenerate, typeEvents, string(data(`"{\"error\":{}}"`, "7", "", "[", "[[]]"))},
+	} {
+		m := newMeter(tc.format, tc.contentType)
+		relay(m, []byte(tc.text))
+		if f, failed := m.StreamFailure(); failed {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// TestDocumentsOfEachFormat: usage in bodies and headers.
+func TestDocumentsOfEachFormat(t *testing.T) {
+	usage := func(input, output, read, write, reasoning int64, outside bool) dialect.Usage {
+		return ended(input, output, read, write, reasoning, outside, 0).Usage
+	}
+	for name, tc := range map[string]struct {
+		format, name, text string
+		headers            map[string]string
+		want               dialect.Usage
+	}{
+		"Gemini": {
+			"generate", "generate", `{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":3,"thoughtsTokenCount":4,"cachedContentTokenCount":5,"toolUsePromptTokenCount":2}}`,
+			nil, usage(12, 7, 5, -1, 4, false),
+		},
+		"Gemini, thoughts only":  {"generate", "generate", `{"candidates":[{"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":10,"thoughtsTokenCount":4}}`, nil, usage(10, 4, -1, -1, 4, false)},
+		"Gemini, blocked":        {"generate", "generate", `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":10}}`, nil, usage(10, -1, -1, -1, -1, false)},
+		"Gemini's embeddings":    {"generate", "embeddings", `{"embedding":{"values":[0.1,0.2]}}`, nil, dialect.Unknown()},
+		"Converse":               {"converse", "converse", `{"output":{"message":{"content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{"inputTokens":7,"outputTokens":3,"totalTokens":1550,"cacheReadInputTokens":1024,"cacheWriteInputTokens":516}}`, nil, usage(7, 3, 1024, 516, -1, true)},
+		"Invoke, by headers":     {"invoke", "invoke", `{"outputs":[{"text":"a","stop_reason":"stop"}]}`, map[string]string{"X-Amzn-Bedrock-Input-Token-Count": "12", "X-Amzn-Bedrock-Output-Token-Count": " 4 ", "X-Amzn-Bedrock-Cache-Read-Input-Token-Count": "100", "X-Amzn-Bedrock-Cache-Write-Input-Token-Count": "0"}, usage(12, 4, 100, 0, -1, true)},
+		"Invoke, other names":    {"invoke", "invoke", `{}`, map[string]string{"X-Amzn-Bedrock-Input-Token-Count": "12", "X-Amzn-Bedrock-Cache-Read-Token-Count": "9", "X-Amzn-Bedrock-Cache-Write-Token-Count": "8"}, usage(12, -1, 9, 8, -1, true)},
+		"Invoke, bad headers":    {"invoke", "invoke", `{}`, map[string]string{"X-Amzn-Bedrock-Input-Token-Count": "-12", "X-Amzn-Bedrock-Output-Token-Count": "1e3"}, dialect.Unknown()},
+		"Invoke, Anthropic":      {"invoke", "invoke", `{"type":"message","usage":{"input_tokens":7,"output_tokens":3,"cache_read_input_tokens":9}}`, nil, usage(7, 3, 9, -1, -1, true)},
+		"Invoke, Nova":           {"invoke", "invoke", `{"output":{},"usage":{"inputTokens":7,"outputTokens":3,"cacheReadInputTokenCount":1}}`, nil, usage(7, 3, 1, -1, -1, true)},
+		"Invoke, Llama":          {"invoke", "invoke", `{"generation":"a","prompt_token_count":7,"generation_token_count":3}`, nil, usage(7, 3, -1, -1, -1, false)},
+		"Invoke, Titan":          {"invoke", "invoke", `{"inputTextTokenCount":5,"results":[{"tokenCount":55,"outputText":"a"}]}`, nil, usage(5, 55, -1, -1, -1, false)},
+		"Invoke, OpenAI":         {"invoke", "invoke", `{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}`, nil, usage(5, 6, -1, -1, -1, false)},
+		"Invoke, embeddings":     {"invoke", "embeddings", `{"embedding":[0.5],"inputTextTokenCount":5}`, nil, usage(5, 0, -1, -1, -1, false)},
+		"Cohere":                 {"cohere", "chat", `{"id":"c","message":{"content":[{"text":"a"}]},"usage":{"billed_units":{"input_tokens":5,"output_tokens":4},"tokens":{"input_tokens":71,"output_tokens":6},"cached_tokens":16}}`, nil, usage(71, 6, 16, -1, -1, false)},
+		"Cohere, billed only":    {"cohere", "chat", `{"usage":{"billed_units":{"input_tokens":5,"output_tokens":4}}}`, nil, usage(5, 4, -1, -1, -1, false)},
+		"Cohere, first version":  {"cohere", "chat", `{"text":"a","meta":{"billed_units":{"input_tokens":5,"output_tokens":4},"tokens":{"input_tokens":71,"output_tokens":6}}}`, nil, usage(71, 6, -1, -1, -1, false)},
+		"Cohere's embeddings":    {"cohere", "embeddings", `{"embeddings":{"float":[[0.1]]},"meta":{"billed_units":{"input_tokens":9}}}`, nil, usage(9, 0, -1, -1, -1, false)},
+		"Cohere's ranks":         {"cohere", "other", `{"results":[],"meta":{"billed_units":{"search_units":1}}}`, nil, dialect.Unknown()},
+		"Ollama":                 {"ollama", "chat", `{"message":{"content":"a"},"done":true,"prompt_eval_count":26,"eval_count":298}`, nil, usage(26, 298, -1, -1, -1, false)},
+		"Ollama, prompt cached":  {"ollama", "chat", `{"response":"a","done":true,"eval_count":298}`, nil, usage(-1, 298, -1, -1, -1, false)},
+		"Ollama's embeddings":    {"ollama", "embeddings", `{"embeddings":[[0.1,0.2]],"prompt_eval_count":8}`, nil, usage(8, 0, -1, -1, -1, false)},
+		"TGI":                    {"tgi", "other", `{"generated_text":"a","details":{"finish_reason":"length","generated_tokens":20,"prefill":[{"id":1},{"id":2}]}}`, nil, usage(2, 20, -1, -1, -1, false)},
+		"TGI, without details":   {"tgi", "other", `{"generated_text":"a"}`, nil, dialect.Unknown()},
+		"TGI, by headers":        {"tgi", "other", `{"generated_text":"a"}`, map[string]string{"X-Prompt-Tokens": "6", "X-Generated-Tokens": "20"}, usage(6, 20, -1, -1, -1, false)},
+		"TGI, in an array":       {"tgi", "other", `[{"generated_text":"a","details":{"generated_tokens":20,"prefill":[]}}]`, nil, usage(-1, 20, -1, -1, -1, false)},
+		"Groq":                   {"chat", "chat", `{"choices":[],"usage":{"prompt_tokens":41,"completion_tokens":5,"total_tokens":46},"x_groq":{"id":"r"}}`, nil, usage(41, 5, -1, -1, -1, false)},
+		"Mistral, older":         {"chat", "chat", `{"usage":{"prompt_tokens":41,"completion_tokens":5,"num_cached_tokens":32}}`, nil, usage(41, 5, 32, -1, -1, false)},
+		"Together":               {"chat", "chat", `{"usage":{"prompt_tokens":41,"completion_tokens":5,"cached_tokens":30}}`, nil, usage(41, 5, 30, -1, -1, false)},
+		"OpenRouter":             {"chat", "chat", `{"usage":{"prompt_tokens":41,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":30,"cache_write_tokens":7}}}`, nil, usage(41, 5, 30, 7, -1, false)},
+		"xAI":                    {"chat", "chat", `{"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}`, nil, usage(32, 103, -1, -1, 94, false)},
+		"OpenAI's reasoning":     {"chat", "chat", `{"usage":{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}`, nil, usage(32, 103, -1, -1, 94, false)},
+		"Perplexity's reasoning": {"chat", "chat", `{"usage":{"prompt_tokens":33,"completion_tokens":7163,"total_tokens":7196,"reasoning_tokens":73997}}`, nil, usage(33, 7163, -1, -1, 73997, false)},
+		"responses":              {"responses", "responses", `{"object":"response","status":"completed","error":null,"usage":{"input_tokens":10,"output_tokens":5,"input_tokens_details":{"cached_tokens":8}}}`, nil, usage(10, 5, 8, -1, -1, false)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for cut := range len(tc.text) + 1 {
+				h := http.Header{"Content-Type": {typeJSON}}
+				for k, v := range tc.headers {
+					h.Set(k, v)
+				}
+				m := New(dialect.Operation{Name: tc.name, Format: dialect.Format(tc.format)}, h, dialect.MeterOptions{}, testClass)
+				m.Write([]byte(tc.text[:cut]))
+				if cut < len(tc.text) && m.Complete() {
+					t.Fatalf("complete after %d of %d bytes", cut, len(tc.text))
+				}
+				m.Write([]byte(tc.text[cut:]))
+				if rest := m.Close(); len(rest) > 0 || !m.Complete() {
+					t.Fatalf("cut at %d: rest %q, complete %v", cut, rest, m.Complete())
+				}
+				if diff := cmp.Diff(tc.want, m.Usage()); diff != "" {
+					t.Fatalf("cut at %d: (-want +got)\n%s", cut, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestC3ChargedInputOfEachFormat: cached tokens inside or outside, as each format reports them.
+func TestC3ChargedInputOfEachFormat(t *testing.T) {
+	for file, want := range map[string][2]int64{ // with cached reads free, and counted
+		"chat.sse": {11, 19}, "deepseek.sse": {56, 120}, "responses.sse": {2000, 10000}, "generate.sse": {542, 2078}, "cohere.sse": {23, 215},
+		"messages.sse": {4742, 4742}, "converse.events": {559, 1583}, "invoke-messages.events": {2245, 16731}, "ollama.ndjson": {26, 26},
+	} {
+		u := recordings[file].want.Usage
+		if got := [2]int64{u.ChargedInput(true), u.ChargedInput(false)}; got != want {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
+}
+
+// TestB3LongEventsOfEachFormat: however long an event is, every byte passes, what it says of the end and of
+// usage is found, and so is what comes behind it.
+func TestB3LongEventsOfEachFormat(t *testing.T) {
+	for name, tc := range map[string]struct {
+		format              dialect.Format
+		contentType         string
+		before, after, next string
+	}{
+		"Gemini": {
+			dialect.FormatGenerate, typeEvents, `data: {"candidates":[{"content":{"parts":[{"inlineData":{"data":"`,
+			`"}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}` + "\n\n", "",
+		},
+		"Gemini's array": {
+			dialect.FormatGenerate, typeJSON, `[{"candidates":[{"content":{"parts":[{"text":"`, `"}]}}]},`,
+			`{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}]`,
+		},
+		"Cohere": {
+			dialect.FormatCohere, typeEvents, "event: content-delta\ndata: " + `{"delta":{"message":{"content":{"text":"`, `"}}}}` + "\n\n",
+			`data: {"type":"message-end","delta":{"usage":{"tokens":{"input_tokens":5,"output_tokens":6}}}}` + "\n\n",
+		},
+		"Ollama": {dialect.FormatOllama, typeLines, `{"response":"`, `","done":true,"prompt_eval_count":5,"eval_count":6}` + "\n", ""},
+		"TGI": {
+			dialect.FormatTGI, typeEvents, `data:{"token":{"text":"a"},"generated_text":"`,
+			`","details":{"finish_reason":"length","generated_tokens":6,"input_length":5}}` + "\n\n", "",
+		},
+		"chat": {
+			dialect.FormatChat, typeEvents, `data: {"choices":[{"delta":{"content":"`,
+			`"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":6}}` + "\n\n", "",
+		},
+	} {
+		for _, size := range []int{65_535, 65_536, 1 << 20, 5 << 20} {
+			t.Run(fmt.Sprint(name, size), func(t *testing.T) {
+				text := []byte(tc.before + strings.Repeat("x", size-len(tc.before)-len(tc.after)) + tc.after + tc.next)
+				m := newMeter(tc.format, tc.contentType)
+				h := sha256.New()
+				for rest := text; len(rest) > 0; {
+					n := min(len(rest), 32<<10)
+					h.Write(m.Write(rest[:n]))
+					rest = rest[n:]
+				}
+				h.Write(m.Close())
+				if [32]byte(h.Sum(nil)) != sha256.Sum256(text) {
+					t.Error("the bytes have changed")
+				}
+				if u := m.Usage(); u.Input != 5 || u.Output != 6 || !m.Complete() || !m.ContentSeen() {
+					t.Errorf("usage %+v, complete %v", u, m.Complete())
+				}
+			})
+		}
+	}
+}
+
+// TestBrokenFramesNeverStopTheRelay: what is no event stream passes, and its end is the transfer's.
+func TestBrokenFramesNeverStopTheRelay(t *testing.T) {
+	good := framed(t, "converse.events")
+	for name, text := range map[string][]byte{
+		"no frames": []byte(`{"message":"I am a document"}`), "one bit": append(bytes.Clone(good[:100]), append([]byte{good[100] ^ 1}, good[101:]...)...),
+	} {
+		m := newMeter(dialect.FormatConverse, typeMessages)
+		if got := relay(m, singles(text)...); !bytes.Equal(got, text) || !m.Complete() || !m.ContentSeen() {
+			t.Errorf("%s: complete %v, same bytes %v", name, m.Complete(), bytes.Equal(got, text))
+		}
+		if m.Usage().Output > 20 {
+			t.Errorf("%s: usage %+v", name, m.Usage())
+		}
+	}
+}
+
+// TestInvokeChunksThatCannotBeRead still count as content.
+func TestInvokeChunksThatCannotBeRead(t *testing.T) {
+	for name, payload := range map[string]string{
+		"no base64": `{"bytes":"!!!"}`, "no JSON": `{"bytes":"AAAA"}`, "empty": `{"bytes":""}`, "escaped": `{"bytes":"eyJnZW5lcmF0aW9uIjoi8J\/Si\/CfmJIifQ=="}`,
+	} {
+		m := newMeter(dialect.FormatInvoke, typeMessages)
+		relay(m, frames(t, []byte(`{"event":"chunk","payload":`+payload+`}`)))
+		if m.Complete() || m.Usage() != dialect.Unknown() {
+			t.Errorf("%s: %+v", name, m.Usage())
+		}
+		if seen := name == "no base64" || name == "escaped"; m.ContentSeen() != seen {
+			t.Errorf("%s: content %v", name, m.ContentSeen())
+		}
+	}
+}
