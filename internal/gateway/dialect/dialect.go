@@ -93,6 +93,10 @@ type Request struct {
 	// TextBytes are the bytes of text parts; MediaTokens the fixed cost of images, audio and documents.
 	TextBytes   int64
 	MediaTokens int64
+	// TokensPerByte is what a byte of the text is expected to take, by its characters; 0 is unknown.
+	TokensPerByte float64
+	// MarksCache: parts of the prompt are marked for the provider's cache.
+	MarksCache bool
 	// MaxOutputTokens is the largest of the max-token fields; Choices multiplies it (n, best_of); 0 is 1.
 	MaxOutputTokens int64
 	Choices         int64

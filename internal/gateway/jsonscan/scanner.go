@@ -32,6 +32,9 @@ func (s *Scanner) Err() bool { return s.bad }
 // Pos is the offset of the next byte.
 func (s *Scanner) Pos() int { return s.pos }
 
+// Since is the text from an offset to the next byte, as it stands.
+func (s *Scanner) Since(start int) String { return String{Raw: s.data[start:s.pos]} }
+
 // AtEnd reports whether only space follows.
 func (s *Scanner) AtEnd() bool {
 	s.space()

@@ -19,5 +19,5 @@
 // Invariants: it never fails; text never costs more than the body's length, nor does space or the way names
 // are escaped change it; nothing is negative; every byte outside the splice stays as it was.
 //
-// It imports the standard library, the scanner and the dialect contract.
+// It imports the standard library, the scanner, package tokens and the dialect contract.
 package request

@@ -63,7 +63,7 @@ var responsesMembers = table{
 // messagesMembers are those of messages, and of the text completions before them.
 var messagesMembers = table{
 	"model": model, "stream": stream, "max_tokens": maxTokens, "max_tokens_to_sample": maxTokens,
-	"messages": prompt, "system": prompt, "prompt": prompt, "tools": schema,
+	"messages": prompt, "system": prompt, "prompt": prompt, "tools": schema, "cache_control": cacheMark,
 	"output_format": schema, "output_config": schema,
 }
 

@@ -59,7 +59,7 @@ var formatCases = map[string]formatCase{
 		`{"system":[{"text":"abc"},{"cachePoint":{"type":"default"}}],"messages":[{"role":"u","content":[{"text":"de"},{"reasoningContent":{"reasoningText":{"text":"f","signature":"AAAA"}}},
 		{"guardContent":{"text":{"text":"gh"}}},{"cachePoint":{"type":"default"}}]}],"inferenceConfig":{"maxTokens":300,"temperature":0.5},"additionalModelRequestFields":{"top_k":200},
 		"guardrailConfig":{"guardrailIdentifier":"xyz"},"requestMetadata":{"a":"b"},"performanceConfig":{"latency":"standard"}}`,
-		dialect.Request{TextBytes: 3 + 1 + 2 + 1 + 2, MaxOutputTokens: 300},
+		dialect.Request{TextBytes: 3 + 1 + 2 + 1 + 2, MaxOutputTokens: 300, MarksCache: true},
 	},
 	"converse tools": {
 		dialect.FormatConverse,
@@ -161,6 +161,11 @@ var formatCases = map[string]formatCase{
 	"messages, a document turned round": {dialect.FormatMessages, `{"messages":[{"content":[{"source":{"url":"https://x","type":"url"},"type":"document","title":"a"}]}]}`, dialect.Request{TextBytes: 9, MediaTokens: costs.Document}},
 	"messages, a content source":        {dialect.FormatMessages, `{"messages":[{"content":[{"type":"document","source":{"type":"content","content":"abc"}}]}]}`, dialect.Request{TextBytes: 11}},
 
+	"messages, cached by itself": {dialect.FormatMessages, `{"cache_control":{"type":"ephemeral"}}`, dialect.Request{MarksCache: true}},
+	"messages, a cached part":    {dialect.FormatMessages, `{"system":[{"type":"text","text":"abc","cache_control":{"type":"ephemeral"}}]}`, dialect.Request{TextBytes: 7, MarksCache: true}},
+	"messages, a cached tool":    {dialect.FormatMessages, `{"tools":[{"name":"f","cache_control":{"type":"ephemeral"}}]}`, dialect.Request{TextBytes: 14, MarksCache: true}},
+	"messages, no cache":         {dialect.FormatMessages, `{"system":[{"text":"abc","cache_control":null}]}`, dialect.Request{TextBytes: 3}},
+
 	"the largest of several":     {dialect.FormatChat, `{"max_completion_tokens":9,"max_tokens":70,"max_output_tokens":8,"best_of":1,"n":4}`, dialect.Request{MaxOutputTokens: 70, Choices: 4}},
 	"absurd numbers":             {dialect.FormatGenerate, `{"generationConfig":{"maxOutputTokens":1e300,"candidateCount":"99999999999999999999"}}`, dialect.Request{MaxOutputTokens: 1 << 53, Choices: 1 << 53}},
 	"negative numbers":           {dialect.FormatConverse, `{"inferenceConfig":{"maxTokens":-7}}`, dialect.Request{}},
@@ -174,7 +179,7 @@ func TestEveryFormatIsRead(t *testing.T) {
 	for name, tc := range formatCases {
 		covered[tc.format] = true
 		t.Run(name, func(t *testing.T) {
-			got := ReadAs(dialect.Operation{Format: tc.format}, "application/json", []byte(tc.body), costs)
+			got := stated(t, ReadAs(dialect.Operation{Format: tc.format}, "application/json", []byte(tc.body), costs))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -202,7 +207,7 @@ func TestNamesMeanWhatTheirFormatSays(t *testing.T) {
 		dialect.FormatTGI:       {Stream: true, MaxOutputTokens: 4},
 		"":                      {Stream: true, TextBytes: 10},
 	} {
-		if got := ReadAs(dialect.Operation{Format: format}, "", body, costs); got != want {
+		if got := stated(t, ReadAs(dialect.Operation{Format: format}, "", body, costs)); got != want {
 			t.Errorf("%q: %+v, want %+v", format, got, want)
 		}
 	}
@@ -212,7 +217,7 @@ func TestNamesMeanWhatTheirFormatSays(t *testing.T) {
 func TestEmbeddingsAreNoStreams(t *testing.T) {
 	op := dialect.Operation{Name: "embeddings", Format: dialect.FormatOllama}
 	want := dialect.Request{Model: "e", TextBytes: 5}
-	if got := ReadAs(op, "", []byte(`{"model":"e","input":["abc","de"]}`), costs); got != want {
+	if got := stated(t, ReadAs(op, "", []byte(`{"model":"e","input":["abc","de"]}`), costs)); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

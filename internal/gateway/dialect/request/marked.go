@@ -19,18 +19,18 @@ var (
 
 // marked counts text that holds pictures as Markdown does: ![](data:image/png;base64,…).
 func (r *reader) marked(text jsonscan.String) {
-	raw, length := text.Raw, func(raw []byte) int { return jsonscan.String{Raw: raw}.Len() }
+	raw, count := text.Raw, func(raw []byte) { r.plainText(jsonscan.String{Raw: raw}) }
 	if bytes.Contains(raw, asciiEscape) {
-		raw, length = []byte(text.Value()), func(raw []byte) int { return len(raw) }
+		raw, count = []byte(text.Value()), r.decodedText
 	}
 	for {
 		i := bytes.Index(raw, markBegin)
 		if i < 0 {
-			r.request.TextBytes += int64(length(raw))
+			count(raw)
 			return
 		}
 		i += len(markScheme)
-		r.request.TextBytes += int64(length(raw[:i]))
+		count(raw[:i])
 		raw = raw[i:]
 		end := bytes.IndexByte(raw, ')')
 		if end >= 0 && bytes.Contains(raw[:min(end, longestName)], markBase64) {
@@ -38,4 +38,9 @@ func (r *reader) marked(text jsonscan.String) {
 			raw = raw[end:]
 		}
 	}
+}
+
+func (r *reader) decodedText(text []byte) {
+	r.request.TextBytes += int64(len(text))
+	r.sample.AddPlain(text)
 }

@@ -27,7 +27,8 @@ func check(t interface {
 	if r.TextBytes < 0 || r.TextBytes > int64(len(body)) || r.MediaTokens < 0 || r.MediaTokens > most {
 		t.Errorf("%q: %+v", body, r)
 	}
-	if r.MaxOutputTokens < 0 || r.MaxOutputTokens > 1<<53 || r.Choices < 0 || r.Choices > 1<<53 || len(r.Model) > 3*maxModel {
+	if r.MaxOutputTokens < 0 || r.MaxOutputTokens > 1<<53 || r.Choices < 0 || r.Choices > 1<<53 || len(r.Model) > 3*maxModel ||
+		r.TokensPerByte < 0 || r.TokensPerByte > 1 {
 		t.Errorf("%q: %+v", body, r)
 	}
 }

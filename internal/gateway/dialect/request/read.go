@@ -4,8 +4,11 @@
 package request
 
 import (
+	"cmp"
+
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
+	"github.com/headgate-dev/headgate/internal/gateway/tokens"
 )
 
 // Costs are what a part that is not text costs, in tokens. Without a cost of its own a video costs what audio
@@ -16,7 +19,9 @@ type Costs struct{ Image, Audio, Document, Video int64 }
 const maxModel = 256
 
 // Read reads body, a JSON object of a format that nobody has named.
-func Read(body []byte, costs Costs) dialect.Request { return readObject(unnamed, body, costs) }
+func Read(body []byte, costs Costs) dialect.Request {
+	return readObject(unnamed, body, costs, tokens.Sample{})
+}
 
 // ReadAs reads the body of an operation. contentType may be empty.
 func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) dialect.Request {
@@ -27,15 +32,18 @@ func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) 
 	if f == nil {
 		f = unnamed
 	}
-	r := readObject(f, body, costs)
+	r := readObject(f, body, costs, tokens.Sample{})
+	if exact, ok := tokens.Exactly(cmp.Or(op.Model, r.Model)); ok {
+		r = readObject(f, body, costs, exact)
+	}
 	if op.Name == "embeddings" {
 		r.Stream = false
 	}
 	return r
 }
 
-func readObject(f *format, body []byte, costs Costs) dialect.Request {
-	r := reader{Scanner: jsonscan.New(body), format: f, costs: costs, request: dialect.Request{Stream: f.streams}}
+func readObject(f *format, body []byte, costs Costs, sample tokens.Sample) dialect.Request {
+	r := reader{Scanner: jsonscan.New(body), format: f, costs: costs, sample: sample, request: dialect.Request{Stream: f.streams}}
 	if !r.Enter('{') {
 		return unknown(body)
 	}
@@ -50,6 +58,7 @@ func readObject(f *format, body []byte, costs Costs) dialect.Request {
 		return unknown(body)
 	}
 	r.request.TextBytes = min(r.request.TextBytes, int64(len(body))) // broken escapes may stand for more than they take
+	r.request.TokensPerByte = r.sample.PerByte()
 	return r.request
 }
 
@@ -60,6 +69,7 @@ type reader struct {
 	format  *format
 	request dialect.Request
 	costs   Costs
+	sample  tokens.Sample
 }
 
 // member reads a member of the body itself, or of its settings.
@@ -79,6 +89,8 @@ func (r *reader) member(n role) {
 		r.streamOptions()
 	case settings:
 		r.settings()
+	case cacheMark:
+		r.markCache()
 	default:
 		r.top(n)
 	}

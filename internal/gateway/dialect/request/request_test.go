@@ -16,6 +16,17 @@ import (
 
 var costs = Costs{Image: 1500, Audio: 1400, Document: 3000, Video: 2900}
 
+// stated is what a request states, without what is expected of its text: that has tests of its own, and must only be
+// possible here.
+func stated(t *testing.T, r dialect.Request) dialect.Request {
+	t.Helper()
+	if r.TokensPerByte < 0 || r.TokensPerByte > 1 || r.TokensPerByte == 0 && r.TextBytes > 0 {
+		t.Errorf("%v tokens for each of %d bytes", r.TokensPerByte, r.TextBytes)
+	}
+	r.TokensPerByte = 0
+	return r
+}
+
 // TestRead: what is metered, and what is not.
 func TestRead(t *testing.T) {
 	cases := map[string]struct {
@@ -32,7 +43,7 @@ func TestRead(t *testing.T) {
 		},
 		"messages": {
 			`{"model":"claude","system":[{"type":"text","text":"abc","cache_control":{"type":"x"}}],"messages":[{"role":"u","content":"de"}],"max_tokens":5}`,
-			dialect.Request{Model: "claude", TextBytes: 4 + 3 + 1 + 2, MaxOutputTokens: 5},
+			dialect.Request{Model: "claude", TextBytes: 4 + 3 + 1 + 2, MaxOutputTokens: 5, MarksCache: true},
 		},
 		"embeddings": {`{"model":"e","input":["ab","cde"]}`, dialect.Request{Model: "e", TextBytes: 5}},
 		"tokens":     {`{"input":[[1024,20],[30000]]}`, dialect.Request{TextBytes: 9}},
@@ -57,7 +68,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, Read([]byte(tc.body), costs)); diff != "" {
+			if diff := cmp.Diff(tc.want, stated(t, Read([]byte(tc.body), costs))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -52,6 +52,8 @@ const (
 	blob
 	// result is what a tool of the provider's made: a picture or text.
 	result
+	// cacheMark marks a part for the provider's cache; it is not shown to the model.
+	cacheMark
 	// hidden is not shown to the model.
 	hidden
 	// sealed is shown to the model after decryption.
@@ -90,7 +92,7 @@ var parts = table{
 	"source": source, "mediaSource": source,
 	"result": result,
 
-	"cachePoint": hidden, "cache_control": hidden, "signature": hidden, "thoughtSignature": hidden,
+	"cachePoint": cacheMark, "cache_control": cacheMark, "signature": hidden, "thoughtSignature": hidden,
 	"thought_signature": hidden, "videoMetadata": hidden, "video_metadata": hidden,
 	"encrypted_content": sealed, "encrypted_index": sealed, "redactedContent": sealed,
 }

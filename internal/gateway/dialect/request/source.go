@@ -80,9 +80,9 @@ func (r *reader) settle(d described, told medium) media {
 	isText := strings.HasPrefix(d.mediaType, "text")
 	switch {
 	case d.text, isText && !d.coded:
-		r.request.TextBytes += int64(d.data.Len())
+		r.plainText(d.data)
 	case isText && len(d.data.Raw) > 0:
-		r.request.TextBytes += decoded(d.data)
+		r.coded(d.data)
 	case d.nested:
 	case told != unstated:
 		r.request.MediaTokens += r.cost(told)

@@ -42,7 +42,9 @@ func (r *reader) number() {
 	const bytesPerToken = 3
 	start := r.Pos()
 	r.Skip()
-	r.request.TextBytes += int64(min(r.Pos()-start+1, bytesPerToken)) // with its comma: never more than there is
+	size := min(r.Pos()-start+1, bytesPerToken) // with its comma: never more than there is
+	r.request.TextBytes += int64(size)
+	r.sample.Tokens(size)
 }
 
 func (r *reader) text(n role, text jsonscan.String) media {
@@ -53,7 +55,7 @@ func (r *reader) text(n role, text jsonscan.String) media {
 		return media{references: 1}
 	case hidden:
 	case sealed:
-		r.request.TextBytes += decoded(text)
+		r.coded(text)
 	default:
 		r.plain(text)
 	}
@@ -70,11 +72,21 @@ func (r *reader) plain(text jsonscan.String) {
 		r.marked(text)
 		return
 	}
-	r.request.TextBytes += int64(text.Len())
+	r.plainText(text)
 }
 
-// decoded is the length of what base64 stands for.
-func decoded(text jsonscan.String) int64 { return int64(text.Len()) / 4 * 3 }
+func (r *reader) plainText(text jsonscan.String) {
+	size := text.Len()
+	r.request.TextBytes += int64(size)
+	r.sample.Add(text, size)
+}
+
+// coded counts text in base64, by the length of what it stands for.
+func (r *reader) coded(text jsonscan.String) {
+	size := text.Len() / 4 * 3
+	r.request.TextBytes += int64(size)
+	r.sample.Unseen(size)
+}
 
 func mediumOf(n role) medium {
 	switch n {
@@ -122,9 +134,11 @@ func (r *reader) part(told medium) {
 		}
 		n := parts.of(key)
 		switch {
+		case n == cacheMark:
+			r.markCache()
 		case n == kind && r.Kind() == '"':
 			text, _ := r.Text()
-			r.request.TextBytes += int64(text.Len())
+			r.plainText(text)
 			if m := kindOf(text.Value()); m != unstated {
 				told = m
 			}
@@ -141,4 +155,10 @@ func (r *reader) part(told medium) {
 		return
 	}
 	r.plain(made)
+}
+
+// markCache notes that a part is marked for the provider's cache; null marks nothing.
+func (r *reader) markCache() {
+	r.request.MarksCache = r.request.MarksCache || r.Kind() != 'n'
+	r.Skip()
 }

@@ -15,7 +15,7 @@ func (r *reader) whole() {
 		}
 	case '[':
 		r.Enter('[')
-		r.request.TextBytes += int64(len("[]"))
+		r.structure(len("[]"))
 		for first, comma := true, false; r.Elem(&first); comma = true {
 			r.separated(comma)
 			r.whole()
@@ -25,27 +25,32 @@ func (r *reader) whole() {
 	default:
 		start := r.Pos()
 		r.Skip()
-		r.request.TextBytes += int64(r.Pos() - start)
+		r.plainText(r.Since(start))
 	}
 }
 
 func (r *reader) wholeObject() {
 	r.Enter('{')
-	r.request.TextBytes += int64(len("{}"))
+	r.structure(len("{}"))
 	for first, comma := true, false; ; comma = true {
 		key, more := r.Key(&first)
 		if !more {
 			return
 		}
+		if parts.of(key) == cacheMark {
+			r.markCache()
+			continue
+		}
 		r.separated(comma)
-		r.request.TextBytes += int64(key.Len() + len(`"":`))
+		r.structure(len(`"":`))
+		r.plainText(key)
 		r.whole()
 	}
 }
 
 func (r *reader) separated(comma bool) {
 	if comma {
-		r.request.TextBytes++
+		r.structure(len(","))
 	}
 }
 
@@ -55,5 +60,12 @@ func (r *reader) quoted(text jsonscan.String) {
 		r.request.MediaTokens += r.cost(m)
 		return
 	}
-	r.request.TextBytes += int64(text.Len() + len(`""`))
+	r.structure(len(`""`))
+	r.plainText(text)
+}
+
+// structure counts bytes around names and values.
+func (r *reader) structure(bytes int) {
+	r.request.TextBytes += int64(bytes)
+	r.sample.Structure(bytes)
 }
