@@ -38,6 +38,8 @@ type call struct {
 	arrival  *Arrival
 	fault    *Fault
 	body     bodyFacts
+	// status is that of the answer, 0 before.
+	status int
 	// produced is the output charged so far.
 	produced int64
 }
@@ -50,6 +52,9 @@ type bodyFacts struct {
 func newCall(s *Server, w http.ResponseWriter, r *http.Request) *call {
 	p, t := s.destination(r)
 	c := &call{s: s, w: w, r: r, p: p, api: p.api, dialect: p.dialect, target: t, op: t.op}
+	if c.op != nil && c.op.api != nil {
+		c.api = c.op.api
+	}
 	c.started, c.number, c.key = s.opts.Now(), s.nextRequest(), p.keys.of(r)
 	header, id := c.api.requestID(c.number)
 	c.id = id
@@ -94,6 +99,11 @@ func (c *call) read() (problem string, status int) {
 		return "The body could not be read", http.StatusBadRequest
 	case c.op == nil:
 		return fmt.Sprintf("Invalid URL (%s %s)", c.r.Method, c.r.URL.Path), http.StatusNotFound
+	}
+	if c.p.refuses != nil {
+		if problem, status := c.p.refuses(c.r); status != 0 {
+			return problem, status
+		}
 	}
 	if problem, status := c.authenticate(body); status != 0 {
 		return problem, status

@@ -15,9 +15,12 @@ type flavour struct {
 	shape func(c *call, p problem) any
 	// throttled is a refusal for lack of budget.
 	throttled func(c *call, t throttled) problem
-	// spent, busy and unauthorized are the problems of an account without money, of a provider without
-	// capacity and of a key that is not good.
-	spent, busy, unauthorized problem
+	// spent is the problem of an account without money; nil is as with OpenAI.
+	spent func(c *call) problem
+	// busy and unauthorized are those of a provider without capacity and of a key that is not good.
+	busy, unauthorized problem
+	// broken is an error inside a stream where that has a shape of its own.
+	broken func(c *call, p problem) any
 }
 
 // problem is a failure in no provider's shape.
@@ -38,6 +41,10 @@ type chatStyle struct {
 	comment string
 	// cacheHits: usage has the tokens read from the cache, and the others, in fields of their own.
 	cacheHits bool
+	// reasoningOutside: completion tokens do not contain those of reasoning.
+	reasoningOutside bool
+	// promptFilter begins a stream with what a filter says of the prompt, in a chunk without choices.
+	promptFilter bool
 	// xGroq repeats the usage of a stream under x_groq.
 	xGroq bool
 }
@@ -84,8 +91,17 @@ func (f flavour) throttle(c *call, t throttled) (int, any) {
 	return f.tell(c, f.throttled(c, t))
 }
 
-func (f flavour) quota(c *call) (int, any)    { return f.tell(c, f.spent) }
+func (f flavour) quota(c *call) (int, any) {
+	if f.spent == nil {
+		return f.openAIAPI.quota(c)
+	}
+	return f.tell(c, f.spent(c))
+}
+
 func (f flavour) overload(c *call) (int, any) { return f.tell(c, f.busy) }
+
+// always is a problem that does not depend on the call.
+func always(p problem) func(*call) problem { return func(*call) problem { return p } }
 
 func (f flavour) fault(c *call, status int, message string) (int, any) {
 	if status == http.StatusUnauthorized && f.unauthorized.status != 0 {
@@ -103,6 +119,9 @@ func (f flavour) fault(c *call, status int, message string) (int, any) {
 func (f flavour) streamError(c *call) []event {
 	if c.op == &responsesOperation {
 		return responsesFailure(c)
+	}
+	if f.broken != nil {
+		return []event{{data: f.broken(c, f.busy)}}
 	}
 	return []event{{data: f.body(c, f.busy)}}
 }

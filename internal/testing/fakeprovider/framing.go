@@ -23,11 +23,14 @@ func (c *call) framing() framing {
 }
 
 // sse frames server-sent events.
-type sse struct{}
+type sse struct {
+	// tight leaves out the space after the colon, which is optional.
+	tight bool
+}
 
 func (sse) contentType() string { return "text/event-stream; charset=utf-8" }
 
-func (sse) event(buf *bytes.Buffer, e event, _ int) {
+func (s sse) event(buf *bytes.Buffer, e event, _ int) {
 	if e.comment != "" {
 		buf.WriteString(": " + e.comment + "\n\n")
 		return
@@ -35,7 +38,10 @@ func (sse) event(buf *bytes.Buffer, e event, _ int) {
 	if e.name != "" {
 		buf.WriteString("event: " + e.name + "\n")
 	}
-	buf.WriteString("data: ")
+	buf.WriteString("data:")
+	if !s.tight {
+		buf.WriteByte(' ')
+	}
 	buf.Write(e.encoded())
 	buf.WriteString("\n\n")
 }

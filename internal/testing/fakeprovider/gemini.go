@@ -40,7 +40,7 @@ func geminiThrottle(c *call, t throttled) googleStatus {
 		metric, id = "generate_content_paid_tier_input_token_count", "GenerateContentPaidTierInputTokensPer"
 	}
 	s := c.geminiExceeded(metric, id+windowWord(t.level.Window)+"PerProjectPerModel", integer(t.level.Amount))
-	if !t.never && c.fault == nil && c.s.opts.Profiles[c.dialect].Guidance != GuidanceNone {
+	if c.guided(t) {
 		s.retryIn(t.wait)
 	}
 	return s

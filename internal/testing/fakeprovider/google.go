@@ -17,6 +17,8 @@ type googleAPI struct {
 	throttled func(c *call, t throttled) googleStatus
 	spent     func(c *call) googleStatus
 	busy      string
+	// broken are the events of a failure inside a stream that is none of Google's own; nil events if it is.
+	broken func(c *call) []event
 }
 
 const googleJSON = "application/json; charset=UTF-8"
@@ -87,7 +89,14 @@ func (g googleAPI) overloaded() googleStatus {
 	return googleStatus{Code: http.StatusServiceUnavailable, Message: g.busy, Status: "UNAVAILABLE"}
 }
 
-func (g googleAPI) streamError(*call) []event { return []event{{data: googleError{g.overloaded()}}} }
+func (g googleAPI) streamError(c *call) []event {
+	if g.broken != nil {
+		if own := g.broken(c); own != nil {
+			return own
+		}
+	}
+	return []event{{data: googleError{g.overloaded()}}}
+}
 
 func (g googleAPI) fault(c *call, status int, message string) (int, any) {
 	s := googleStatus{Code: status, Message: message}

@@ -57,7 +57,7 @@ func (s *Server) admit(c *call) (bucket.Verdict, level) {
 // admissionCost is what a call takes from a budget when it is admitted.
 func (c *call) admissionCost(b Budget, charges Charges) float64 {
 	input, output := float64(c.size.input), float64(c.size.allowed)
-	if c.p.cacheOutside {
+	if c.p.cacheOutside || c.op == &rawPredictOperation {
 		input += float64(c.size.cacheWrite) // outside the input; what is read from the cache is free
 	}
 	if c.p.cacheReserved {

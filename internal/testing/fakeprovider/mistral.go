@@ -21,7 +21,7 @@ var mistralProvider = &provider{
 		throttled: func(*call, throttled) problem {
 			return problem{http.StatusTooManyRequests, "rate_limited", "1300", "Rate limit exceeded", nil}
 		},
-		spent: problem{http.StatusPaymentRequired, "payment_required", "1910", "Payment required", nil},
+		spent: always(problem{http.StatusPaymentRequired, "payment_required", "1910", "Payment required", nil}),
 		busy: problem{
 			http.StatusTooManyRequests, "service_tier_capacity_exceeded", "3505",
 			"Service tier capacity exceeded for this model.", nil,

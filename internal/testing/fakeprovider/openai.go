@@ -41,17 +41,10 @@ func reqID(n uint64) string { return fmt.Sprintf("req_%024d", n) }
 func (openAIAPI) limitHeaders(h http.Header, c *call, budgets []level) {
 	h.Set("Openai-Version", "2020-10-01")
 	h.Set("Openai-Organization", organization)
-	for _, b := range budgets {
-		name := map[Budget]string{Requests: "requests", Tokens: "tokens"}[b.Budget]
-		if name == "" {
-			continue
-		}
-		h.Set("X-Ratelimit-Limit-"+name, integer(b.Amount))
-		h.Set("X-Ratelimit-Remaining-"+name, c.remaining(b))
-		reset := time.Duration(ceilTo(b.untilFull, time.Millisecond)) * time.Millisecond
-		h.Set("X-Ratelimit-Reset-"+name, reset.String())
-	}
+	openAILimits(h, c, budgets)
 }
+
+var openAILimits = report(resetDuration, openAINames...)
 
 const organization = "org-fake"
 
@@ -95,7 +88,7 @@ func (c *call) openAIThrottle(t throttled) openAIError {
 			"https://platform.openai.com/account/rate-limits to learn more.", where, integer(t.cost)))
 	}
 	message := "Rate limit reached " + where
-	if guided := c.s.opts.Profiles[c.dialect].Guidance != GuidanceNone && c.fault == nil; guided {
+	if c.guided(t) {
 		used := min(t.level.Burst, max(0, t.level.Burst-t.level.remaining))
 		wait := time.Duration(ceilTo(t.wait, time.Millisecond)) * time.Millisecond
 		message += fmt.Sprintf(", Used %s, Requested %s. Please try again in %s", integer(used), integer(t.cost), wait)

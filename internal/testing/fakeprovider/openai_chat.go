@@ -74,6 +74,9 @@ func (c *call) usageAfter(output int64) *openAIUsage {
 		PromptDetails:       promptDetails{CachedTokens: min(c.size.cached, c.size.input)},
 		CompletionDetailsOf: completionDetails{ReasoningTokens: c.reasoning()},
 	}
+	if c.p.style.reasoningOutside {
+		u.CompletionTokens -= min(output, c.reasoning())
+	}
 	if c.p.style.cacheHits {
 		u.CacheHit = pointer(u.PromptDetails.CachedTokens)
 		u.CacheMiss = pointer(u.PromptTokens - *u.CacheHit)
@@ -182,6 +185,9 @@ func chatStream(c *call) events {
 
 func (c *call) chatBegin(yield func(event) bool) bool {
 	if c.p.style.comment != "" && !yield(event{comment: c.p.style.comment, preamble: true}) {
+		return false
+	}
+	if c.p.style.promptFilter && !yield(event{data: promptFilter{Choices: []chunkChoice{}, Results: unfiltered}, preamble: true}) {
 		return false
 	}
 	for i := range c.req.answers() {

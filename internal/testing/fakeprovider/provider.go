@@ -16,6 +16,8 @@ type provider struct {
 	find func(method, path string) target
 	api  api
 	keys keyPlaces
+	// refuses says what is wrong with a request's address or headers; status is 0 if nothing is. May be nil.
+	refuses func(r *http.Request) (problem string, status int)
 	// limits, charges and guidance make the default profile, beside 4,000 requests a minute.
 	limits   []Limit
 	charges  Charges
@@ -32,8 +34,10 @@ type provider struct {
 
 // providers in the order in which they are asked whether a path without a prefix is theirs.
 var providers = []*provider{
-	openAIProvider, anthropicProvider, geminiProvider, bedrockProvider, mistralProvider,
-	genericProvider,
+	openAIProvider, anthropicProvider, geminiProvider, vertexProvider, bedrockProvider, cohereProvider,
+	selfHostedProvider, azureProvider, mistralProvider, groqProvider, cerebrasProvider, togetherProvider,
+	fireworksProvider, deepSeekProvider, xaiProvider, perplexityProvider, openRouterProvider, gitHubProvider,
+	huggingFaceProvider, genericProvider,
 }
 
 // prefix is what the path of a base URL begins with to name a provider: /_p/groq.

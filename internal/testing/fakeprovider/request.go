@@ -36,8 +36,10 @@ type request struct {
 	Documents         json.RawMessage `json:"documents"`
 	InputText         json.RawMessage `json:"inputText"`
 	Suffix            json.RawMessage `json:"suffix"`
-	EncodingFormat    string          `json:"encoding_format"`
-	Dimensions        *int64          `json:"dimensions"`
+	// details: TGI is to say what was used.
+	details        bool
+	EncodingFormat string `json:"encoding_format"`
+	Dimensions     *int64 `json:"dimensions"`
 }
 
 type streamOptions struct {

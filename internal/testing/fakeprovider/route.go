@@ -22,6 +22,8 @@ type operation struct {
 	answer func(*call) any
 	// stream is the events, nil where the operation has none.
 	stream func(*call) events
+	// api is what is said around its answers where that is not as with its provider's others.
+	api api
 	// framing is how a call's events go over the wire; server-sent events if nil.
 	framing func(*call) framing
 }

@@ -41,6 +41,7 @@ func ceilTo(d, unit time.Duration) int64 {
 // writeHeader writes limits and status.
 func (c *call) writeHeader(status int, contentType string) {
 	h := c.w.Header()
+	c.status = status
 	h.Set("Content-Type", contentType)
 	c.processingTime(h)
 	if c.s.opts.Profiles[c.dialect].Guidance != GuidanceNone {
