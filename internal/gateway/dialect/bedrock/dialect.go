@@ -37,7 +37,9 @@ func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte
 		return dialect.Request{}
 	}
 	r := request.ReadAs(op, contentType, body, costs)
-	r.WantsUsage = r.WantsUsage || op.Format != dialect.FormatChat // the others report usage by themselves
+	if op.Format != dialect.FormatChat {
+		r.WantsUsage = r.Stream || op.Stream // the others report usage by themselves
+	}
 	return r
 }
 

@@ -43,7 +43,9 @@ func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte
 		return dialect.Request{}
 	}
 	r := request.ReadAs(op, contentType, body, openai.Costs)
-	r.WantsUsage = r.WantsUsage || op.Format == dialect.FormatCohere // it reports usage by itself
+	if op.Format != dialect.FormatChat {
+		r.WantsUsage = r.Stream // its streams report usage by themselves
+	}
 	return r
 }
 

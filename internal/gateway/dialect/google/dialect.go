@@ -30,7 +30,7 @@ func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte
 	}
 	r := request.ReadAs(op, contentType, body, Costs)
 	if op.Format != dialect.FormatChat {
-		r.WantsUsage = true // its streams report usage by themselves
+		r.WantsUsage = r.Stream || op.Stream // its streams report usage by themselves
 	}
 	return r
 }
