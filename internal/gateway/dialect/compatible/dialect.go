@@ -91,7 +91,7 @@ func (d Dialect) ReadHeaders(status int, h http.Header, received time.Time) dial
 
 // ReadFailure implements dialect.Dialect.
 func (d Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
-	f := Failed{Status: status, Header: h, Document: failure.Read(h, body)}
+	f := Failed{Status: status, Header: h, Document: document(h, body)}
 	if d.Spec.Complete != nil {
 		d.Spec.Complete(&f, r)
 	}
@@ -119,7 +119,7 @@ func (d Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.Mete
 }
 
 // classifyEvent classes an error event inside a stream.
-func (d Dialect) classifyEvent(document []byte) dialect.Failure {
-	doc := failure.Read(nil, document)
+func (d Dialect) classifyEvent(event []byte) dialect.Failure {
+	doc := document(nil, event)
 	return d.failure(Failed{Status: eventStatus(doc), Document: doc, InStream: true})
 }

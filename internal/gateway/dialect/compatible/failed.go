@@ -4,7 +4,6 @@
 package compatible
 
 import (
-	"bytes"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,14 +24,6 @@ type Failed struct {
 	Budgets  []dialect.BudgetReading
 	Document failure.Document
 	InStream bool
-}
-
-// Value is a member of the body that only this provider has; it does not exist in a body that is no JSON.
-func (f Failed) Value(path string) gjson.Result {
-	if text := bytes.TrimLeft(f.Document.Text, " \t\r\n"); len(text) > 0 && text[0] == '{' {
-		return gjson.GetBytes(text, path)
-	}
-	return gjson.Result{}
 }
 
 // Says reports whether the message contains one of the texts, which are in lower case.
@@ -106,6 +97,17 @@ func Budget(f Failed) string {
 	return named
 }
 
+// document reads an error body. One that is nothing but a string is the message.
+func document(h http.Header, body []byte) failure.Document {
+	d := failure.Read(h, body)
+	if d.Message == "" && !d.Error.Exists() {
+		if text := gjson.ParseBytes(d.Text); text.Type == gjson.String {
+			d.Message = text.Str
+		}
+	}
+	return d
+}
+
 // eventStatus is the status an error inside a stream would have had: its own code, where that is one.
 func eventStatus(d failure.Document) int {
 	if code, err := strconv.Atoi(d.Code); err == nil && code >= http.StatusBadRequest && code < 600 {
@@ -114,10 +116,10 @@ func eventStatus(d failure.Document) int {
 	return openai.EventStatus(d)
 }
 
-// Copied are headers that a body repeats as an object, for those who sit behind a proxy.
+// Copied are headers that an error repeats as an object, for those who sit behind a proxy.
 func (f Failed) Copied(path string) http.Header {
 	h := http.Header{}
-	f.Value(path).ForEach(func(name, value gjson.Result) bool {
+	f.Document.Error.Get(path).ForEach(func(name, value gjson.Result) bool {
 		if len(h) < maxCopied {
 			h.Set(name.Str, value.String())
 		}

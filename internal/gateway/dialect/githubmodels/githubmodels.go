@@ -74,7 +74,7 @@ func complete(f *compatible.Failed, r *dialect.Reading) {
 	if !ok {
 		return
 	}
-	b := dialect.BudgetReading{Budget: budget(*f), Bucket: "user", Limit: -1, RoundedTo: 1, Reset: reset, HasReset: true}
+	b := dialect.BudgetReading{Budget: budget(*f), Bucket: "user", Limit: -1, Remaining: -1, RoundedTo: 1, Reset: reset, HasReset: true}
 	switch name := limit(*f); {
 	case strings.Contains(name, "ByDay"):
 		b.Window = compatible.Day

@@ -27,8 +27,11 @@ var Dialect = compatible.Dialect{Spec: compatible.Spec{
 const statusCapacity = 498
 
 func classify(f compatible.Failed) dialect.Class {
-	if f.Status == statusCapacity {
+	switch {
+	case f.Status == statusCapacity:
 		return dialect.ClassOverload
+	case f.Document.Code == "blocked_api_access":
+		return dialect.ClassQuota // the organisation's own spend limit, under status 400
 	}
 	return openai.Classify(f.Status, f.Document)
 }

@@ -34,18 +34,18 @@ func classify(f compatible.Failed) dialect.Class {
 	switch {
 	case f.Status == http.StatusServiceUnavailable && loading(f):
 		return dialect.ClassTransient
-	case f.Status == http.StatusTooManyRequests && f.Value("error_type").Str == "overloaded":
+	case f.Status == http.StatusTooManyRequests && f.Document.Type == "overloaded":
 		return dialect.ClassOverload
 	}
 	return openai.Classify(f.Status, f.Document)
 }
 
 func loading(f compatible.Failed) bool {
-	return f.Value("estimated_time").Exists() || f.Says("is currently loading")
+	return f.Document.Error.Get("estimated_time").Exists() || f.Says("is currently loading")
 }
 
 func hint(f compatible.Failed, _ time.Time) (time.Duration, bool) {
-	if wait, ok := compatible.SecondsOf(f.Value("estimated_time")); ok {
+	if wait, ok := compatible.SecondsOf(f.Document.Error.Get("estimated_time")); ok {
 		return wait, true
 	}
 	return guidance.Hint(f.Document.Message, "try again in ", "retry after ")

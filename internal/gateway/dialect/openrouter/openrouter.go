@@ -44,9 +44,9 @@ func classify(f compatible.Failed) dialect.Class {
 
 func payment(f compatible.Failed) dialect.Class {
 	switch {
-	case f.Value("error.metadata.reason").Str == "weight_exceeds_budget":
+	case f.Document.Error.Get("metadata.reason").Str == "weight_exceeds_budget":
 		return dialect.ClassPermanent // this call alone is more than there is
-	case f.Value("error.metadata.limit_source").Str == "openrouter_in_flight_budget":
+	case f.Document.Error.Get("metadata.limit_source").Str == "openrouter_in_flight_budget":
 		return dialect.ClassThrottle // other calls in flight hold the credits
 	}
 	return dialect.ClassQuota
@@ -66,7 +66,7 @@ func window(f compatible.Failed) time.Duration {
 // complete gives the bucket its window. Where a proxy took the headers away, the body has a copy.
 func complete(f *compatible.Failed, r *dialect.Reading) {
 	if len(r.Budgets) == 0 {
-		r.Budgets, _ = guidance.Budgets(f.Copied("error.metadata.headers"), buckets, r.Reference)
+		r.Budgets, _ = guidance.Budgets(f.Copied("metadata.headers"), buckets, r.Reference)
 	}
 	for i := range r.Budgets {
 		if r.Budgets[i].Window == 0 {
@@ -77,13 +77,13 @@ func complete(f *compatible.Failed, r *dialect.Reading) {
 
 // hint is in the metadata; prose of the provider behind is quoted there too.
 func hint(f compatible.Failed, reference time.Time) (wait time.Duration, ok bool) {
-	wait, ok = compatible.SecondsOf(f.Value("error.metadata.retry_after_seconds"))
-	for _, text := range [...]string{f.Document.Message, f.Value("error.metadata.raw").Str} {
+	wait, ok = compatible.SecondsOf(f.Document.Error.Get("metadata.retry_after_seconds"))
+	for _, text := range [...]string{f.Document.Message, f.Document.Error.Get("metadata.raw").Str} {
 		if said, found := guidance.Hint(text, "try again in ", "retry after ", "retry in "); found {
 			wait, ok = max(wait, said), true
 		}
 	}
-	if said, source, _ := guidance.RetryAfter(f.Copied("error.metadata.headers"), reference); source != dialect.SourceNone {
+	if said, source, _ := guidance.RetryAfter(f.Copied("metadata.headers"), reference); source != dialect.SourceNone {
 		wait, ok = max(wait, said), true
 	}
 	return wait, ok

@@ -36,15 +36,13 @@ var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Budget: budget,
 }}
 
-// budget goes by the error's type, which stands in either of two places.
+// budget goes by the error's type.
 func budget(f compatible.Failed) string {
-	for _, kind := range [...]string{f.Document.Type, f.Document.Code, f.Value("error_type").Str, f.Value("error.error_type").Str} {
-		switch kind {
-		case "dynamic_request_limited":
-			return plan.Requests
-		case "dynamic_token_limited":
-			return plan.Tokens
-		}
+	switch f.Document.Type {
+	case "dynamic_request_limited":
+		return plan.Requests
+	case "dynamic_token_limited":
+		return plan.Tokens
 	}
 	return compatible.Budget(f)
 }
