@@ -61,6 +61,10 @@ FUZZTIME ?= 10s
 fuzz: ## Each fuzz target for FUZZTIME (default 10s).
 	hack/fuzz $(FUZZTIME)
 
+.PHONY: fuzz-ci
+fuzz-ci: ## Every fuzz target that reads what providers and apps send, four minutes in all.
+	hack/fuzz ci
+
 .PHONY: bench
 bench: ## Benchmarks, and the gateway beside a bare reverse proxy in one run.
 	hack/bench
