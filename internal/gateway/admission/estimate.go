@@ -4,40 +4,43 @@
 package admission
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/tokens"
 )
 
-// Constants of the estimate.
 const (
-	// bytesPerToken errs between -30 % (base64) and +104 % (Russian); the correction learns the rest.
-	bytesPerToken = 3
-	// unlearnedSlack divides an estimate that nothing is known of to its lower bound.
-	unlearnedSlack = 2.1
-	// learnedSlack does it once settledSamples calls of the model were billed.
+	// blindSlack divides the estimate of a text of which only the length is known to its lower bound.
+	blindSlack = 2.1
+	// unlearnedSlack does it where its characters were seen, but not what the model's vocabulary makes of them.
+	unlearnedSlack = 1.5
+	// learnedSlack does it once settledSamples calls of the model were billed, or three deviations if they are more.
 	learnedSlack   = 1.25
 	settledSamples = 8
-	// alpha weighs a new sample: a change of traffic is followed within some twenty calls.
-	alpha = 0.1
-	// The correction's bounds: prompts that are read from a cache almost whole may cost next to nothing.
-	minCorrection = 0.02
-	maxCorrection = 4
+	deviations     = 3
 	// defaultOutput is what a call reserves that states no maximum, before anything is learned.
 	defaultOutput = 256
-	// maxModels bounds what is learned; further models share one entry.
-	maxModels  = 64
-	otherModel = "other"
 )
 
 // Estimate is what a call is expected to be charged.
 type Estimate struct {
 	Input, InputAtLeast float64
 	Output              float64
-	// text is the uncorrected estimate of the text parts, 0 where media makes learning useless.
-	text float64
+	// text and media are what was expected before anything learned was applied; class is the size among those whose
+	// share of cached input is learned together.
+	text, media float64
+	class       class
+}
+
+// Charge is what a call turned out to take; negative is unknown.
+type Charge struct {
+	// Input is all input the provider processed, Charged what its limits were charged of it.
+	Input, Charged float64
+	Output         float64
 }
 
 // Estimator learns, per model, what calls turn out to cost.
@@ -45,54 +48,29 @@ type Estimator struct {
 	charges facts.Charges
 
 	mu     sync.Mutex
-	models map[string]*learned
-}
-
-type learned struct {
-	correction float64
-	inputs     int
-	outputMean float64
-	outputVar  float64
-	outputs    int
-	inFlight   int
+	models models
 }
 
 // NewEstimator returns an estimator for a provider that charges so.
 func NewEstimator(charges facts.Charges) *Estimator {
-	return &Estimator{charges: charges, models: map[string]*learned{}}
+	return &Estimator{charges: charges, models: models{byName: map[string]*learned{}}}
 }
 
-// modelLocked returns the entry of model; mu is held.
-func (e *Estimator) modelLocked(model string) *learned {
-	if l, ok := e.models[model]; ok {
-		return l
-	}
-	if len(e.models) >= maxModels {
-		model = otherModel
-		if l, ok := e.models[model]; ok {
-			return l
-		}
-	}
-	l := &learned{correction: 1}
-	e.models[model] = l
-	return l
-}
-
-// Of estimates a request.
+// Of estimates a request: the text by what its characters suggest, the media by their constants, each times the
+// model's factor, what every call takes beside them, and of all that the share that is not read from a cache for
+// nothing.
 func (e *Estimator) Of(r *dialect.Request) Estimate {
+	est := Estimate{
+		text: float64(r.TextBytes) * cmp.Or(r.TokensPerByte, tokens.PerByte), media: float64(r.MediaTokens),
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := e.modelLocked(r.Model)
-	text := float64(r.TextBytes) / bytesPerToken
-	est := Estimate{Input: math.Ceil(text*l.correction) + float64(r.MediaTokens)}
-	slack := unlearnedSlack
-	if l.inputs >= settledSamples {
-		slack = learnedSlack
-	}
-	est.InputAtLeast = math.Floor(text * l.correction / slack)
-	if r.MediaTokens == 0 {
-		est.text = text
-	}
+	l := e.models.of(r.Model)
+	all := l.overhead + est.text*l.text.mean + est.media*l.media.mean
+	est.class = classOf(all, r.MarksCache)
+	share, least := l.charged(est.class)
+	est.Input = math.Ceil(all * share)
+	est.InputAtLeast = math.Floor(est.text * l.text.least(r.TokensPerByte > 0) * least)
 	est.Output = math.Ceil(e.output(l, r))
 	return est
 }
@@ -120,40 +98,39 @@ func (e *Estimator) output(l *learned, r *dialect.Request) float64 {
 func (e *Estimator) started(model string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.modelLocked(model).inFlight++
+	e.models.of(model).inFlight++
 }
 
 func (e *Estimator) ended(model string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.modelLocked(model).inFlight--
+	// Of a model that shared an entry with others the start was counted there.
+	l := e.models.of(model)
+	l.inFlight = max(l.inFlight-1, 0)
 }
 
-// Learn takes in what a call was charged; negative is unknown.
-func (e *Estimator) Learn(model string, est Estimate, input, output float64) {
+// Learn takes in what a call was charged.
+func (e *Estimator) Learn(model string, est Estimate, c Charge) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := e.modelLocked(model)
-	if input >= 0 && est.text >= 1 {
-		l.correction = clamp(blend(l.correction, input/est.text, l.inputs), minCorrection, maxCorrection)
-		l.inputs++
+	l := e.models.of(model)
+	if c.Input >= 0 {
+		l.learnInput(est, c)
 	}
-	if output >= 0 {
-		d := output - l.outputMean
-		l.outputMean = blend(l.outputMean, output, l.outputs)
-		l.outputVar = blend(l.outputVar, d*(output-l.outputMean), l.outputs)
-		l.outputs++
+	if c.Output >= 0 {
+		l.learnOutput(c.Output)
 	}
 }
 
-// Correction is the mean of the learned factors, 1 before anything is learned.
+// Correction is the mean of the models' factors between what texts suggest and what was charged for them, 1 before
+// anything is learned.
 func (e *Estimator) Correction() float64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	sum, n := 0.0, 0
-	for _, l := range e.models {
-		if l.inputs > 0 {
-			sum += l.correction
+	for _, l := range e.models.byName {
+		if l.overall.samples > 0 {
+			sum += l.overall.mean
 			n++
 		}
 	}
@@ -162,11 +139,3 @@ func (e *Estimator) Correction() float64 {
 	}
 	return sum / float64(n)
 }
-
-// blend is an average at first and an EWMA later.
-func blend(old, sample float64, samples int) float64 {
-	a := max(alpha, 1/float64(samples+1))
-	return old + a*(sample-old)
-}
-
-func clamp(v, lo, hi float64) float64 { return max(lo, min(v, hi)) }

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	facts "github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -62,50 +60,5 @@ func TestSafeSharesOfAllGatewaysStayBelowTheLimit(t *testing.T) {
 	}
 	if s := safeShare(plan.Limit{Budget: plan.InFlight, Amount: 0}, 4); s.Capacity != 0 {
 		t.Errorf("of no slots %v are safe", s.Capacity)
-	}
-}
-
-func TestEstimateLearnsAndIsBounded(t *testing.T) {
-	e := NewEstimator(facts.AsProduced)
-	r := &dialect.Request{Model: "m", TextBytes: 3000}
-	first := e.Of(r)
-	if first.Input != 1000 || first.InputAtLeast >= 500 || first.Output != defaultOutput {
-		t.Errorf("unlearned %+v", first)
-	}
-	for range 50 {
-		e.Learn("m", e.Of(r), 600, 40)
-	}
-	if got := e.Of(r); got.Input < 595 || got.Input > 610 || got.InputAtLeast < 450 || got.Output < 40 || got.Output > 45 {
-		t.Errorf("learned %+v", got)
-	}
-	e.Learn("m", e.Of(r), 1e18, 1)
-	if got := e.Of(r).Input; got > 1000*maxCorrection {
-		t.Errorf("one sample led to %v", got)
-	}
-	for i := range 3 * maxModels {
-		e.Of(&dialect.Request{Model: string(rune('a'+i%26)) + time.Duration(i).String()})
-	}
-	if len(e.models) > maxModels+1 {
-		t.Errorf("%d models are kept", len(e.models))
-	}
-}
-
-func TestLargestOutputIsReservedWhereItIsTakenAtAdmission(t *testing.T) {
-	r := &dialect.Request{Model: "m", MaxOutputTokens: 1000, Choices: 3}
-	if got := NewEstimator(facts.MaxAtAdmission).Of(r).Output; got != 3000 {
-		t.Errorf("reserved %v", got)
-	}
-	if got := NewEstimator(facts.AsProduced).Of(r).Output; got != 768 {
-		t.Errorf("reserved %v", got)
-	}
-}
-
-func TestMediaNeitherTeachNorCountAsText(t *testing.T) {
-	e := NewEstimator(facts.AsProduced)
-	r := &dialect.Request{Model: "m", TextBytes: 30, MediaTokens: 1600}
-	est := e.Of(r)
-	e.Learn("m", est, 5000, 1)
-	if est.Input != 1610 || est.InputAtLeast > 10 || e.Correction() != 1 {
-		t.Errorf("estimate %+v, correction %v", est, e.Correction())
 	}
 }

@@ -194,6 +194,8 @@ func fallback(v, instead float64) float64 {
 }
 
 func (g *Gate) learn(t *Ticket, s Settlement) {
-	input := float64(s.Usage.ChargedInput(g.facts.CachedInputFree))
-	g.estimator.Learn(t.Account.Model, t.Estimate, input, float64(s.Usage.Output))
+	g.estimator.Learn(t.Account.Model, t.Estimate, Charge{
+		Input: float64(s.Usage.ChargedInput(false)), Charged: float64(s.Usage.ChargedInput(g.facts.CachedInputFree)),
+		Output: float64(s.Usage.Output),
+	})
 }

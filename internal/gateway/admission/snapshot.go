@@ -14,7 +14,7 @@ import (
 type Figures struct {
 	Limits []LimitFigures
 	Lanes  []budget.LaneSnapshot
-	// InputCorrection is the learned factor on bytes/3.
+	// InputCorrection is the learned factor on what the texts suggest.
 	InputCorrection float64
 	// Reserved is what admitted calls hold of all buckets together; 0 when none is under way.
 	Reserved float64
