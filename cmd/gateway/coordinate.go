@@ -13,7 +13,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
 	"github.com/headgate-dev/headgate/internal/gateway/report"
 	"github.com/headgate-dev/headgate/internal/gateway/share"
-	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
@@ -29,7 +28,7 @@ func coordinate(ctx context.Context, o *options, g *proxy.Gateway, c *control.Co
 		Identity: report.Identity{
 			Namespace: o.namespace, PodName: os.Getenv(sidecar.EnvPodName), PodUID: os.Getenv(sidecar.EnvPodUID),
 		},
-		Version: version, Contract: sidecar.ContractVersion, PlanVersion: plan.Version,
+		Version: version, Contract: sidecar.ContractVersion,
 		Source: share.Source{Gateway: g}, Plans: plans{c}, Failure: plans{c}.failure, Shares: share.Shares{Gateway: g}, Log: log,
 	})
 	if err != nil {

@@ -257,7 +257,7 @@ func (w *world) join(pod figures.Pod, prepare ...func(*gateway)) *gateway {
 	client, err := report.New(report.Options{
 		URL: "https://" + serviceName + ":8443", TokenFile: file, CA: func() []byte { return w.ca },
 		Identity: report.Identity{Namespace: pod.Namespace, PodName: pod.Name, PodUID: pod.UID},
-		Version:  "v1.2.3", Contract: "1", PlanVersion: plan.Version,
+		Version:  "v1.2.3", Contract: "1",
 		Source: g, Plans: g, Shares: g, Dial: g.dial,
 	})
 	must(w.t, err)

@@ -163,7 +163,6 @@ func (m *member) share(epoch uint64, now time.Time) *wire.Down {
 		share.Limits = append(share.Limits, &wire.LimitShare{
 			Policy: key.Policy, Provider: key.Provider, Limit: key.Limit,
 			RatePerSecond: p.RatePerSecond, Capacity: p.Capacity,
-			Gateways: int32(min(p.Gateways, math.MaxInt32)), PossibleExcess: p.PossibleExcess,
 		})
 	}
 	return &wire.Down{Message: &wire.Down_Share{Share: share}}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/wire"
@@ -248,7 +250,30 @@ func TestC11APIServerDown(t *testing.T) {
 	})
 }
 
-func TestSharesCarryTheirPossibleExcess(t *testing.T) {
+// possibleExcess is the metric's value by limit.
+func possibleExcess(t *testing.T, s *coordinator.Server) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(s)
+	families, err := registry.Gather()
+	must(t, err)
+	out := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() != "headgate_limit_possible_excess" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "limit" {
+					out[l.GetValue()] = m.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestThePossibleExcessOfSharesIsAMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a := running(t)
 		defer a.kill()
@@ -260,8 +285,11 @@ func TestSharesCarryTheirPossibleExcess(t *testing.T) {
 		defer h.leave()
 		eventually(t, 5*time.Second, "half each", func() bool { return g.rate(tokensLimit) == 50 && h.rate(tokensLimit) == 50 })
 		got := g.share(tokensLimit)
-		if got.GetCapacity() != 4000 || got.GetPossibleExcess() != 2000 || got.GetGateways() != 2 {
+		if got.GetCapacity() != 4000 {
 			t.Errorf("share %v", got)
+		}
+		if excess := possibleExcess(t, a.Server); excess["tokens"] != 2000 || excess["in-flight"] != 0 || len(excess) != 2 {
+			t.Errorf("possible excess %v", excess)
 		}
 		if slots := g.share("support/anthropic/in-flight").GetCapacity(); slots != 5 {
 			t.Errorf("slots %v", slots)

@@ -118,7 +118,6 @@ type Hello struct {
 	Incarnation     uint64 `protobuf:"varint,4,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Version         string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
 	ContractVersion string `protobuf:"bytes,6,opt,name=contract_version,json=contractVersion,proto3" json:"contract_version,omitempty"`
-	PlanVersion     int32  `protobuf:"varint,7,opt,name=plan_version,json=planVersion,proto3" json:"plan_version,omitempty"`
 	// labels are not trusted: the coordinator reads the pod's own.
 	PlanRevision int64 `protobuf:"varint,8,opt,name=plan_revision,json=planRevision,proto3" json:"plan_revision,omitempty"`
 	// held are the shares still in force from before this stream, by held_epoch's leader. A new leader lets
@@ -199,13 +198,6 @@ func (x *Hello) GetContractVersion() string {
 		return x.ContractVersion
 	}
 	return ""
-}
-
-func (x *Hello) GetPlanVersion() int32 {
-	if x != nil {
-		return x.PlanVersion
-	}
-	return 0
 }
 
 func (x *Hello) GetPlanRevision() int64 {
@@ -367,8 +359,7 @@ type RouteReport struct {
 	State                string                 `protobuf:"bytes,19,opt,name=state,proto3" json:"state,omitempty"`                                   // Healthy, Idle, Throttling, Overloaded, QuotaExhausted
 	StateMessage         string                 `protobuf:"bytes,20,opt,name=state_message,json=stateMessage,proto3" json:"state_message,omitempty"` // the provider's own words, bounded, without keys
 	QuotaResetUnixMillis int64                  `protobuf:"varint,21,opt,name=quota_reset_unix_millis,json=quotaResetUnixMillis,proto3" json:"quota_reset_unix_millis,omitempty"`
-	InputCorrection      float64                `protobuf:"fixed64,22,opt,name=input_correction,json=inputCorrection,proto3" json:"input_correction,omitempty"` // learned factor on bytes/3
-	Models               []*ModelTokens         `protobuf:"bytes,23,rep,name=models,proto3" json:"models,omitempty"`                                            // at most 20 and "other"
+	Models               []*ModelTokens         `protobuf:"bytes,23,rep,name=models,proto3" json:"models,omitempty"` // at most 20 and "other"
 	LastCallUnixMillis   uint64                 `protobuf:"varint,24,opt,name=last_call_unix_millis,json=lastCallUnixMillis,proto3" json:"last_call_unix_millis,omitempty"`
 	// stacked_by_sdk divides stacked_retries by who repeated them: one of internal/wire.SDKs each.
 	StackedBySdk  map[string]uint64 `protobuf:"bytes,25,rep,name=stacked_by_sdk,json=stackedBySdk,proto3" json:"stacked_by_sdk,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
@@ -550,13 +541,6 @@ func (x *RouteReport) GetStateMessage() string {
 func (x *RouteReport) GetQuotaResetUnixMillis() int64 {
 	if x != nil {
 		return x.QuotaResetUnixMillis
-	}
-	return 0
-}
-
-func (x *RouteReport) GetInputCorrection() float64 {
-	if x != nil {
-		return x.InputCorrection
 	}
 	return 0
 }
@@ -1166,13 +1150,9 @@ type LimitShare struct {
 	Limit         string                 `protobuf:"bytes,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	RatePerSecond float64                `protobuf:"fixed64,4,opt,name=rate_per_second,json=ratePerSecond,proto3" json:"rate_per_second,omitempty"`
 	Capacity      float64                `protobuf:"fixed64,5,opt,name=capacity,proto3" json:"capacity,omitempty"`
-	Gateways      int32                  `protobuf:"varint,6,opt,name=gateways,proto3" json:"gateways,omitempty"` // among which the limit is divided
-	// possible_excess is the most that all gateways together may pass above burst + rate*time, in units of
-	// the limit: n times the capacity less the limit's burst.
-	PossibleExcess float64 `protobuf:"fixed64,7,opt,name=possible_excess,json=possibleExcess,proto3" json:"possible_excess,omitempty"`
-	GrantedTotal   float64 `protobuf:"fixed64,8,opt,name=granted_total,json=grantedTotal,proto3" json:"granted_total,omitempty"` // cumulative grants, when grants replace shares
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	GrantedTotal  float64                `protobuf:"fixed64,8,opt,name=granted_total,json=grantedTotal,proto3" json:"granted_total,omitempty"` // cumulative grants, when grants replace shares
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LimitShare) Reset() {
@@ -1240,20 +1220,6 @@ func (x *LimitShare) GetCapacity() float64 {
 	return 0
 }
 
-func (x *LimitShare) GetGateways() int32 {
-	if x != nil {
-		return x.Gateways
-	}
-	return 0
-}
-
-func (x *LimitShare) GetPossibleExcess() float64 {
-	if x != nil {
-		return x.PossibleExcess
-	}
-	return 0
-}
-
 func (x *LimitShare) GetGrantedTotal() float64 {
 	if x != nil {
 		return x.GrantedTotal
@@ -1313,20 +1279,19 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x02Up\x12/\n" +
 	"\x05hello\x18\x01 \x01(\v2\x17.headgate.wire.v1.HelloH\x00R\x05hello\x122\n" +
 	"\x06report\x18\x02 \x01(\v2\x18.headgate.wire.v1.ReportH\x00R\x06reportB\t\n" +
-	"\amessage\"\xd9\x02\n" +
+	"\amessage\"\xbc\x02\n" +
 	"\x05Hello\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x19\n" +
 	"\bpod_name\x18\x02 \x01(\tR\apodName\x12\x17\n" +
 	"\apod_uid\x18\x03 \x01(\tR\x06podUid\x12 \n" +
 	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\x12\x18\n" +
 	"\aversion\x18\x05 \x01(\tR\aversion\x12)\n" +
-	"\x10contract_version\x18\x06 \x01(\tR\x0fcontractVersion\x12!\n" +
-	"\fplan_version\x18\a \x01(\x05R\vplanVersion\x12#\n" +
+	"\x10contract_version\x18\x06 \x01(\tR\x0fcontractVersion\x12#\n" +
 	"\rplan_revision\x18\b \x01(\x03R\fplanRevision\x12\x1d\n" +
 	"\n" +
 	"held_epoch\x18\t \x01(\x04R\theldEpoch\x120\n" +
 	"\x04held\x18\n" +
-	" \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x04held\"\xdd\x02\n" +
+	" \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x04heldJ\x04\b\a\x10\b\"\xdd\x02\n" +
 	"\x06Report\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\x15acknowledged_revision\x18\x02 \x01(\x03R\x14acknowledgedRevision\x12\x1d\n" +
@@ -1337,7 +1302,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\bdraining\x18\x06 \x01(\bR\bdraining\x12\x14\n" +
 	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12#\n" +
 	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\x12%\n" +
-	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xef\b\n" +
+	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xca\b\n" +
 	"\vRouteReport\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1e\n" +
@@ -1362,8 +1327,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x11truncated_streams\x18\x12 \x01(\x04R\x10truncatedStreams\x12\x14\n" +
 	"\x05state\x18\x13 \x01(\tR\x05state\x12#\n" +
 	"\rstate_message\x18\x14 \x01(\tR\fstateMessage\x125\n" +
-	"\x17quota_reset_unix_millis\x18\x15 \x01(\x03R\x14quotaResetUnixMillis\x12)\n" +
-	"\x10input_correction\x18\x16 \x01(\x01R\x0finputCorrection\x125\n" +
+	"\x17quota_reset_unix_millis\x18\x15 \x01(\x03R\x14quotaResetUnixMillis\x125\n" +
 	"\x06models\x18\x17 \x03(\v2\x1d.headgate.wire.v1.ModelTokensR\x06models\x121\n" +
 	"\x15last_call_unix_millis\x18\x18 \x01(\x04R\x12lastCallUnixMillis\x12U\n" +
 	"\x0estacked_by_sdk\x18\x19 \x03(\v2/.headgate.wire.v1.RouteReport.StackedBySdkEntryR\fstackedBySdk\x12\x1d\n" +
@@ -1371,7 +1335,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"state_code\x18\x1a \x01(\tR\tstateCode\x1a?\n" +
 	"\x11StackedBySdkEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\x93\x01\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01J\x04\b\x16\x10\x17\"\x93\x01\n" +
 	"\vModelTokens\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
 	"\x05input\x18\x02 \x01(\x04R\x05input\x12\x16\n" +
@@ -1427,17 +1391,15 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x06limits\x18\x03 \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x06limits\x12\x1d\n" +
 	"\n" +
 	"ttl_millis\x18\x04 \x01(\x03R\tttlMillis\x12\x1a\n" +
-	"\bsequence\x18\x05 \x01(\x04R\bsequence\"\x84\x02\n" +
+	"\bsequence\x18\x05 \x01(\x04R\bsequence\"\xcb\x01\n" +
 	"\n" +
 	"LimitShare\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\tR\x05limit\x12&\n" +
 	"\x0frate_per_second\x18\x04 \x01(\x01R\rratePerSecond\x12\x1a\n" +
-	"\bcapacity\x18\x05 \x01(\x01R\bcapacity\x12\x1a\n" +
-	"\bgateways\x18\x06 \x01(\x05R\bgateways\x12'\n" +
-	"\x0fpossible_excess\x18\a \x01(\x01R\x0epossibleExcess\x12#\n" +
-	"\rgranted_total\x18\b \x01(\x01R\fgrantedTotal\"\"\n" +
+	"\bcapacity\x18\x05 \x01(\x01R\bcapacity\x12#\n" +
+	"\rgranted_total\x18\b \x01(\x01R\fgrantedTotalJ\x04\b\x06\x10\aJ\x04\b\a\x10\b\"\"\n" +
 	"\x06Leader\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress2F\n" +
 	"\aReports\x12;\n" +

@@ -92,7 +92,7 @@ func TestCanonicalLargeCallToldNineSecondsGoesOnceMoreAndNotBefore(t *testing.T)
 	if gap < 9*time.Second || gap > 9*time.Second+10*9*time.Second/4 {
 		t.Errorf("it came again %s after it was told to wait 9 s", gap)
 	}
-	g.checkMetrics(`headgate_reserved{namespace="team-support",policy="support",provider="anthropic"} 0`)
+	g.checkMetrics(`headgate_reserved{limit="input-tokens",namespace="team-support",policy="support",provider="anthropic"} 0`)
 }
 
 func TestCanonicalLargeCallOnAnEmptyBucketGoesOnceAtNineSecondsOrIsDeclinedAtOnce(t *testing.T) {

@@ -82,7 +82,7 @@ func TestOfficialSDKsCallAndStreamThroughTheGateway(t *testing.T) {
 	g.checkKeys()
 	g.checkMetrics(`headgate_tokens_total{kind="output",model="gpt-4.1",namespace="team-support",policy="support",provider="openai"} 16`,
 		`headgate_tokens_total{kind="output",model="claude-sonnet-4-5",namespace="team-support",policy="support",provider="anthropic"} 16`,
-		`headgate_reserved{namespace="team-support",policy="support",provider="anthropic"} 0`)
+		`headgate_reserved{limit="input-tokens",namespace="team-support",policy="support",provider="anthropic"} 0`)
 }
 
 // checkKeys fails unless Anthropic saw the gateway's key, OpenAI the app's, and no log either.

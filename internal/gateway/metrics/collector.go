@@ -54,7 +54,8 @@ var (
 	queueDepth     = desc("queue_depth", "Calls that wait.", labelLane)
 	missingTotal   = desc("guidance_missing_total", "Refusals that state no wait, or one that cannot be read.", labelReason)
 	attempts       = desc("attempts_per_call", "Sends per call.")
-	inFlight       = desc("reserved", "What calls under way hold of all buckets together; zero at rest.")
+	reserved       = desc("reserved", "What calls under way hold of a limit, in its unit; zero at rest.", labelLimit)
+	correction     = desc("input_correction", "The learned factor on the estimate of input tokens; 1 until usage was seen.")
 	stackedTotal   = desc("stacked_retries_total", "Calls that are an SDK's own retry of an earlier one, by SDK.", labelSDK)
 	estimatedTotal = desc("estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
 	truncatedTotal = desc("truncated_streams_total", "Streams the provider broke off.")
@@ -81,7 +82,7 @@ func (*Collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		callsTotal, offeredTotal, wouldTotal, responsesTotal, sendsTotal, waitSeconds, limitRemaining,
 		limitCapacity, limitOffered, limitUsed, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
-		inFlight, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
+		reserved, correction, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
 	} {
 		ch <- d
 	}
@@ -163,11 +164,12 @@ func (e *emitter) attempts(counts []uint64) {
 }
 
 func (e *emitter) limits(m *proxy.Metrics) {
-	e.gauge(inFlight, m.Figures.Reserved)
+	e.gauge(correction, m.Figures.InputCorrection)
 	for i := range m.Figures.Limits {
 		l := &m.Figures.Limits[i]
 		e.gauge(limitRemaining, l.Level, l.Name)
 		e.gauge(limitCapacity, l.Capacity, l.Name)
+		e.gauge(reserved, l.Reserved, l.Name)
 		e.counter(limitOffered, l.Offered, l.Name)
 		e.counter(limitUsed, l.Spent, l.Name)
 	}

@@ -75,7 +75,7 @@ func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
 		PermanentErrors: t.PermanentErrors.Load(), QuotaExhausted: t.QuotaExhausted.Load(),
 		TooLarge: t.TooLarge.Load(), LargestTooLarge: t.LargestTooLarge.Load(),
 		EstimatedSettlements: t.EstimatedSettlements.Load(), TruncatedStreams: t.TruncatedStreams.Load(),
-		State: state.name, StateMessage: state.message, StateCode: state.code, InputCorrection: figures.InputCorrection,
+		State: state.name, StateMessage: state.message, StateCode: state.code,
 		LastCallUnixMillis: uint64(max(t.LastCallUnixMillis.Load(), 0)), StackedBySdk: t.StackedBySDK(),
 	}
 	if !state.until.IsZero() {

@@ -116,7 +116,7 @@ func (c *Client) hello() *wire.Up {
 	hello := &wire.Hello{
 		Namespace: c.opts.Identity.Namespace, PodName: c.opts.Identity.PodName, PodUid: c.opts.Identity.PodUID,
 		Incarnation: c.incarnation, Version: c.opts.Version, ContractVersion: c.opts.Contract,
-		PlanVersion: c.opts.PlanVersion, PlanRevision: c.opts.Plans.Revision(),
+		PlanRevision: c.opts.Plans.Revision(),
 	}
 	if epoch, _, held := c.lease.state(); held != nil {
 		hello.HeldEpoch, hello.Held = epoch, held

@@ -49,9 +49,8 @@ type Options struct {
 	CA       func() []byte
 	Identity Identity
 	// Version and Contract are the gateway's.
-	Version     string
-	Contract    string
-	PlanVersion int32
+	Version  string
+	Contract string
 
 	Source Source
 	Plans  Plans
