@@ -5,6 +5,7 @@ package meter
 
 import (
 	"bytes"
+	"encoding/base64"
 	"net/http"
 	"path"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/eventstream"
 )
 
 // formats are those of the table, in order.
@@ -76,6 +78,27 @@ func FuzzMeter(f *testing.F) {
 		}
 		if all := run(singles(text)...); all != one {
 			t.Errorf("in single bytes: (-one +all)\n%s", cmp.Diff(one, all))
+		}
+	})
+}
+
+// FuzzChunk: whatever a model puts into Bedrock's chunks and events nothing panics, and no value is negative.
+func FuzzChunk(f *testing.F) {
+	f.Add("chunk", []byte(`{"type":"message_delta","usage":{"output_tokens":5},"amazon-bedrock-invocationMetrics":{"inputTokenCount":1}}`))
+	f.Add("chunk", []byte(`{"metadata":{"usage":{"inputTokens":9}},"messageStop":{}}`))
+	f.Add("chunk", []byte(`{"outputs":[{"text":"a"}],"generation":null,"choices":[]}`))
+	f.Add("metadata", []byte(`{"usage":{"inputTokens":-9,"outputTokens":1e99}}`))
+	f.Fuzz(func(t *testing.T, name string, chunk []byte) {
+		wrapped := `{"bytes":"` + base64.StdEncoding.EncodeToString(chunk) + `"}`
+		for _, payload := range [][]byte{chunk, []byte(wrapped)} {
+			for _, format := range []dialect.Format{dialect.FormatInvoke, dialect.FormatConverse} {
+				m := newMeter(format, typeMessages)
+				text := eventstream.Append(nil, []eventstream.Header{{Name: ":event-type", Value: name}}, payload)
+				relay(m, text)
+				if u := m.Usage(); min(u.Input, u.Output, u.CachedRead, u.CacheWrite, u.Reasoning) < -1 || m.OutputSoFar() < 0 {
+					t.Errorf("%+v", u)
+				}
+			}
 		}
 	})
 }

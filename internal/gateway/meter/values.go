@@ -40,6 +40,7 @@ func (m *valueMeter) Write(p []byte) []byte {
 	m.values.Write(p, &m.reading)
 	if m.whole {
 		m.complete = m.values.Ended()
+		m.content = m.content || m.complete && !m.failed
 	}
 	return p
 }
