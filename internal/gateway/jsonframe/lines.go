@@ -6,27 +6,31 @@ package jsonframe
 import "bytes"
 
 // Lines is ready to use when zero.
-type Lines struct{ value collector }
+type Lines struct {
+	value collector
+	trim  trimming
+}
 
 // Write splits p.
 func (l *Lines) Write(p []byte, h Handler) {
+	l.trim.Handler = h
 	for {
 		line, rest, ended := bytes.Cut(p, []byte{'\n'})
 		if !ended {
 			if len(line) > 0 {
-				l.value.add(line, trimming{h})
+				l.value.add(line, &l.trim)
 			}
 			return
 		}
-		l.value.end(line, trimming{h})
+		l.value.end(line, &l.trim)
 		p = rest
 	}
 }
 
 // Close ends the stream; a last line without its end counts.
 func (l *Lines) Close(h Handler) {
-	if !l.value.empty() {
-		l.value.end(nil, trimming{h})
+	if l.trim.Handler = h; !l.value.empty() {
+		l.value.end(nil, &l.trim)
 	}
 }
 
@@ -34,7 +38,7 @@ func (l *Lines) Close(h Handler) {
 // lines are none.
 type trimming struct{ Handler }
 
-func (t trimming) Value(line []byte) {
+func (t *trimming) Value(line []byte) {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	if line = bytes.Trim(line, " \t\r\x1e"); len(line) > 0 {
 		t.Handler.Value(line)
