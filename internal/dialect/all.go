@@ -21,7 +21,8 @@ var all = []Facts{
 	{
 		Name: "AzureOpenAI", Route: "azureopenai", Aliases: []string{"azure", "azure-openai"},
 		BaseURLVariables: []Variable{{Name: "AZURE_OPENAI_ENDPOINT", ReadOnly: true}},
-		Charges:          MaxAtAdmission, ResetMeans: ResetFull, SmallestInputTokens: 1,
+		// Its counters begin anew each minute: a reset leads to a call that goes, not to a bucket that is full.
+		Charges: MaxAtAdmission, ResetMeans: ResetUsable, SmallestInputTokens: 1,
 		ExampleBaseURL: "https://RESOURCE.openai.azure.com",
 		HostParts:      []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"},
 	},
@@ -59,7 +60,7 @@ var all = []Facts{
 	{
 		Name: "Groq", Route: "groq", DefaultBaseURL: "https://api.groq.com",
 		BaseURLVariables: []Variable{{Name: "GROQ_BASE_URL"}},
-		Charges:          EstimateThenActual, ResetMeans: ResetFull, SmallestInputTokens: 1,
+		Charges:          EstimateThenActual, ResetMeans: ResetFull, CachedInputFree: true, SmallestInputTokens: 1,
 	},
 	{
 		Name: "Cerebras", Route: "cerebras", DefaultBaseURL: "https://api.cerebras.ai",

@@ -71,7 +71,7 @@ var budgetNames = map[string]string{
 }
 
 // apart are the buckets that stand beside the account's own of the same budget and window.
-var apart = map[string]string{"project": "project_", "priority": "priority_", "fast": "fast_"}
+var apart = map[string]string{"project": "project_", "priority": "priority_", "fast": "fast_", "dynamic": "dynamic_", "uncached": "uncached_"}
 
 // budgetName names a budget. The windows of a subscription have no budget of their own and one name together.
 func budgetName(b dialect.BudgetReading) string {

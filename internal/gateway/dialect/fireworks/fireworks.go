@@ -4,11 +4,13 @@
 package fireworks
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/compatible"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -23,4 +25,13 @@ var Dialect = compatible.Dialect{Spec: compatible.Spec{
 		compatible.Bucket(plan.InputTokens, "uncached", "Tokens-Cache-Adjusted-Prompt", time.Minute),
 		compatible.Bucket(plan.OutputTokens, "", "Tokens-Generated", time.Minute),
 	},
+	Classify: classify,
 }}
+
+// classify finds accounts that are suspended for want of payment, which have a status of their own.
+func classify(f compatible.Failed) dialect.Class {
+	if f.Status == http.StatusPreconditionFailed && f.Says("is suspended") {
+		return dialect.ClassQuota
+	}
+	return openai.Classify(f.Status, f.Document)
+}

@@ -4,6 +4,7 @@
 package groq
 
 import (
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
@@ -30,7 +31,7 @@ func classify(f compatible.Failed) dialect.Class {
 	switch {
 	case f.Status == statusCapacity:
 		return dialect.ClassOverload
-	case f.Document.Code == "blocked_api_access":
+	case f.Document.Code == "blocked_api_access", strings.HasPrefix(f.Document.Code, "spend_"):
 		return dialect.ClassQuota // the organisation's own spend limit, under status 400
 	}
 	return openai.Classify(f.Status, f.Document)

@@ -11,8 +11,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
-// Dialect is Together AI's. The dynamic limits lie above the others as long as there is room, so calls are paced
-// by the others.
+// Dialect is Together AI's. Calls are paced by the account's limits; the dynamic ones beside them, which tell what is
+// let through at the moment, are shown alone.
 var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Name: "Together", Version: "/v1",
 	Buckets: []guidance.Triple{
