@@ -5,6 +5,7 @@ package registry
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -25,6 +26,13 @@ type metered struct {
 	Complete bool
 	Content  bool
 	Output   int64
+}
+
+// equals is quick, for the many times when nothing differs.
+func (m metered) equals(other metered) bool {
+	same := bytes.Equal(m.Passed, other.Passed)
+	m.Passed, other.Passed = nil, nil
+	return same && reflect.DeepEqual(m, other)
 }
 
 // meter feeds parts to a new meter, from a buffer that is used again, as a proxy does.
@@ -78,16 +86,16 @@ func TestB4StreamsCutAnywhere(t *testing.T) {
 				t.Fatalf("passed\n%q\nof\n%q", want.Passed, body)
 			}
 			for i := 1; i < len(body); i++ {
-				if diff := gocmp.Diff(want, f.meter(op, strip, body[:i], body[i:])); diff != "" {
-					t.Fatalf("cut at %d, strip %v (-whole +cut)\n%s", i, strip, diff)
+				if got := f.meter(op, strip, body[:i], body[i:]); !got.equals(want) {
+					t.Fatalf("cut at %d, strip %v (-whole +cut)\n%s", i, strip, gocmp.Diff(want, got))
 				}
 			}
 			single := make([][]byte, len(body))
 			for i := range body {
 				single[i] = body[i : i+1]
 			}
-			if diff := gocmp.Diff(want, f.meter(op, strip, single...)); diff != "" {
-				t.Errorf("byte by byte, strip %v (-whole +cut)\n%s", strip, diff)
+			if got := f.meter(op, strip, single...); !got.equals(want) {
+				t.Errorf("byte by byte, strip %v (-whole +cut)\n%s", strip, gocmp.Diff(want, got))
 			}
 		}
 	})
