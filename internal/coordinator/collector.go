@@ -34,7 +34,7 @@ var (
 	descResponses = describe("headgate_upstream_responses_total", "The provider's answers that are not successes, by class.", "class")
 	descWaits     = describe("headgate_wait_seconds", "Waits of the calls sent.", labelLane)
 	descOldest    = describe("headgate_queue_oldest_seconds", "How long the oldest queued call has waited.", labelLane)
-	descQueued    = describe("headgate_queue_calls", "Calls queued now.", labelLane)
+	descQueued    = describe("headgate_queue_depth", "Calls queued now.", labelLane)
 	descRemaining = describe("headgate_limit_remaining", "What could go now, in the limit's unit; negative is debt.", labelLimit)
 	descOffered   = describe("headgate_limit_offered_total", "What the apps asked for, in the limit's unit.", labelLimit)
 	descUsed      = describe("headgate_limit_used_total", "What was used, in the limit's unit.", labelLimit)

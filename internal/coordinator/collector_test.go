@@ -99,7 +99,7 @@ func TestEveryMetricIsFed(t *testing.T) {
 		"limit_offered_total{limit=tokens}":                      12,
 		"wait_seconds{lane=chat}":                                13,
 		"queue_oldest_seconds{lane=chat}":                        16,
-		"queue_calls{lane=chat}":                                 17,
+		"queue_depth{lane=chat}":                                 17,
 		"tokens_total{kind=input,model=m}":                       18,
 		"tokens_total{kind=output,model=m}":                      19,
 		"tokens_total{kind=cached_read,model=m}":                 20,
