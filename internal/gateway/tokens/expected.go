@@ -15,6 +15,7 @@ const (
 	perSpaces   = 0.84
 	perLine     = 0.66
 	perPair     = 0.31
+	perSyllable = 0.4
 	perTriple   = 0.85
 	perQuad     = 1.9
 )
@@ -24,5 +25,5 @@ func Expected(text []byte) float64 {
 	f := read(text)
 	return perWord*float64(f.words) + perGlued*float64(f.glued) + perLong*float64(f.long) + perNumber*float64(f.numbers) +
 		perMark*float64(f.marks) + perMoreMark*float64(f.moreMarks) + perSpaces*float64(f.spaces) + perLine*float64(f.lines) +
-		perPair*float64(f.pairs) + perTriple*float64(f.triples) + perQuad*float64(f.quads)
+		perPair*float64(f.pairs) + perSyllable*float64(f.syllables) + perTriple*float64(f.triples) + perQuad*float64(f.quads)
 }

@@ -15,6 +15,7 @@ const (
 	newline
 	inside // of a character
 	two    // the first of two bytes: Latin, Greek, Cyrillic, Hebrew, Arabic
+	indic  // of three: the scripts of India, Thai and Lao, which vocabularies cut into syllables
 	three  // of three: the rest of the world, Chinese above all
 	four   // of four: emoji
 )
@@ -34,8 +35,10 @@ var classes = func() (t [256]class) {
 			t[c] = newline
 		case c >= 0xf0:
 			t[c] = four
-		case c >= 0xe0:
+		case c > 0xe0:
 			t[c] = three
+		case c == 0xe0:
+			t[c] = indic
 		case c >= 0xc0:
 			t[c] = two
 		case c >= 0x80:
@@ -56,37 +59,40 @@ type features struct {
 	spaces    int // runs of two and more
 	lines     int // runs of newlines
 	pairs     int // characters of two bytes
-	triples   int // of three
+	syllables int // of three, in scripts of syllables
+	triples   int // of three, in all others
 	quads     int // of four
 }
 
 const (
-	longWord    = 6
-	digitsAGo   = 3
-	shortSpaces = 1
+	longWord   = 6
+	digitGroup = 3
 )
 
-// read counts. A word runs through lower-case letters, and may begin with capitals.
+// read counts, run by run of bytes of one class. A word runs through lower-case letters, and may begin with capitals.
 func read(text []byte) (f features) {
-	previous, run := newline, 0
-	for _, b := range text {
-		c := classes[b]
-		if c == previous || c == lower && previous == upper {
-			run++
-			f.more(c, run)
-			previous = c
+	previous, capitals := newline, 0
+	for i := 0; i < len(text); {
+		c, from := classes[text[i]], i
+		for i++; i < len(text) && classes[text[i]] == c; i++ {
 			continue
 		}
-		if c != inside {
-			f.begin(c, previous)
-			previous, run = c, 1
+		if c == inside {
+			continue
 		}
+		run := i - from
+		if c == lower && previous == upper {
+			f.long += max(capitals+run-longWord, 0) - max(capitals-longWord, 0)
+		} else {
+			f.add(c, previous, run)
+		}
+		previous, capitals = c, run
 	}
 	return f
 }
 
-// begin counts the first of a run.
-func (f *features) begin(c, previous class) {
+// add counts a run.
+func (f *features) add(c, previous class, run int) {
 	switch c {
 	case lower, upper:
 		if previous == digit || previous == lower {
@@ -94,45 +100,26 @@ func (f *features) begin(c, previous class) {
 		} else {
 			f.words++
 		}
+		f.long += max(run-longWord, 0)
 	case digit:
-		f.numbers++
+		f.numbers += (run + digitGroup - 1) / digitGroup
 	case mark:
 		f.marks++
+		f.moreMarks += run - 1
+	case space:
+		if run > 1 {
+			f.spaces++
+		}
 	case newline:
 		f.lines++
 	case two:
-		f.pairs++
+		f.pairs += run
+	case indic:
+		f.syllables += run
 	case three:
-		f.triples++
+		f.triples += run
 	case four:
-		f.quads++
-	default:
-	}
-}
-
-// more counts the run-th of a run.
-func (f *features) more(c class, run int) {
-	switch c {
-	case lower, upper:
-		if run > longWord {
-			f.long++
-		}
-	case digit:
-		if run%digitsAGo == 1 {
-			f.numbers++
-		}
-	case mark:
-		f.moreMarks++
-	case space:
-		if run == shortSpaces+1 {
-			f.spaces++
-		}
-	case two:
-		f.pairs++
-	case three:
-		f.triples++
-	case four:
-		f.quads++
+		f.quads += run
 	default:
 	}
 }

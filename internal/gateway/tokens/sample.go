@@ -14,10 +14,10 @@ const (
 	// sampleBudget bounds what is looked at of a request; it takes some 50 µs.
 	sampleBudget = 32 << 10
 	// windowBase and one windowPart-th of its length are looked at of a text.
-	windowBase = 512
+	windowBase = 1024
 	windowPart = 16
-	// windows is how many places of a long text that is divided to.
-	windows = 4
+	// windows is how many places of a long text that is divided to: prompts with attachments are of several kinds.
+	windows = 16
 	// PerByte is what a byte of a text costs of which nothing is known: between the half that base64 takes and the
 	// sixth that Russian takes.
 	PerByte = 1.0 / 3
