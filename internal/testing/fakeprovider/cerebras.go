@@ -17,7 +17,7 @@ var cerebrasProvider = &provider{
 		},
 		unauthorized: problem{http.StatusUnauthorized, "invalid_request_error", "wrong_api_key", "Wrong API Key", nil},
 	},
-	limits:  []Limit{{Budget: Requests, Amount: 500_000, Window: day}, perMinute(Tokens, 400_000)},
+	limits:  []Limit{{Budget: Requests, Amount: perDay, Window: day}, perMinute(Tokens, 400_000)},
 	charges: MaxAtAdmission, guidance: GuidanceSeconds, style: chatStyle{usage: usageLast},
 }
 

@@ -29,6 +29,7 @@ func send(t *testing.T, server *httptest.Server, path, body string) (*http.Respo
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Api-Key", "sk-test")
+	req.Header.Set("Authorization", "Bearer sk-test")
 	res, err := server.Client().Do(req)
 	if err != nil {
 		return nil, "", err
@@ -229,6 +230,7 @@ func TestDisconnectIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Api-Key", "sk-test")
+	req.Header.Set("Authorization", "Bearer sk-test")
 	res, err := server.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ var geminiProvider = &provider{
 	},
 	keys:    keyPlaces{headers: []string{"X-Goog-Api-Key"}, query: "key"},
 	limits:  []Limit{perMinute(InputTokens, 400_000)},
-	charges: EstimateThenActual, guidance: GuidanceOwn,
+	charges: EstimateThenActual, guidance: GuidanceOwn, json: googleJSON,
 }
 
 const geminiDocs = "You exceeded your current quota, please check your plan and billing details. For more information " +

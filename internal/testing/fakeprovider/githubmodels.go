@@ -4,6 +4,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -78,5 +79,5 @@ type gitHubMessage struct {
 }
 
 func gitHubShape(_ *call, p problem) any {
-	return gitHubError{gitHubMessage{p.code, p.message, p.message}}
+	return gitHubError{gitHubMessage{cmp.Or(p.code, "BadRequest"), p.message, p.message}}
 }

@@ -29,7 +29,7 @@ var groqProvider = &provider{
 		},
 		unauthorized: problem{http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "Invalid API Key", nil},
 	},
-	limits:  []Limit{{Budget: Requests, Amount: 500_000, Window: day}, perMinute(Tokens, 400_000)},
+	limits:  []Limit{{Budget: Requests, Amount: perDay, Window: day}, perMinute(Tokens, 400_000)},
 	charges: EstimateThenActual, guidance: GuidanceSeconds, style: chatStyle{xGroq: true},
 }
 
@@ -41,6 +41,8 @@ func groqThrottle(c *call, t throttled) problem {
 	e := c.openAIThrottle(t).Error
 	p := problem{http.StatusTooManyRequests, e.Type, "rate_limit_exceeded", e.Message, nil}
 	p.message = strings.Replace(p.message, "reached for ", "reached for model ", 1)
+	p.message, _, _ = strings.Cut(p.message, " Visit ")
+	p.message += " Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing"
 	if t.never {
 		p.status = http.StatusRequestEntityTooLarge
 		p.headers = map[string]string{"Retry-After": strconv.FormatInt(max(1, ceilTo(t.level.untilFull, time.Second)), 10)}

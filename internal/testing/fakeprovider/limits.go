@@ -21,6 +21,10 @@ type limitLine struct {
 
 const day = 24 * time.Hour
 
+// perDay are the requests a day of those who limit that too: more than the minute's limit lets through, so that
+// an account that is drained waits for the minute, not for the day.
+const perDay = 14_400_000
+
 // report makes a writer of limit headers from a table. Without a form of reset there are no resets.
 func report(reset func(level) string, lines ...limitLine) func(http.Header, *call, []level) {
 	return func(h http.Header, c *call, budgets []level) {

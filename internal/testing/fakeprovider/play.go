@@ -93,6 +93,7 @@ func (f *Fault) breaks(st *streamer, e event) bool {
 		for _, e := range st.api.streamError(st.call) {
 			st.queue(e)
 		}
+		st.frames.end(&st.buf)
 		st.flush()
 	case FaultReset:
 		st.flush()

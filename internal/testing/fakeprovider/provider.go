@@ -24,6 +24,8 @@ type provider struct {
 	guidance Guidance
 	// roundedTo is the step that remaining tokens are rounded to; 1 if 0.
 	roundedTo float64
+	// json is the type of its documents; application/json if empty.
+	json string
 	// style is how its OpenAI-like answers differ from OpenAI's.
 	style chatStyle
 	// cacheOutside: tokens read from the cache and written to it are not contained in the input reported.

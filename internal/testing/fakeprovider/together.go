@@ -6,6 +6,7 @@ package fakeprovider
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -15,9 +16,10 @@ var togetherProvider = &provider{
 	api: flavour{
 		limits: togetherLimits,
 		throttled: func(c *call, t throttled) problem {
+			perSecond(&t.level)
 			return problem{http.StatusTooManyRequests, "model_rate_limit", "", fmt.Sprintf("You have reached the rate limit "+
 				"specific to this model %s. The maximum rate limit for this model is %s %s per second.",
-				clip(c.req.Model, maxModelName), integer(t.level.Amount), t.level.Budget), nil}
+				clip(c.req.Model, maxModelName), integer(t.level.Amount), strings.ToLower(string(t.level.Budget))), nil}
 		},
 		spent: always(problem{
 			http.StatusPaymentRequired, "credit_limit", "", "Credit limit exceeded, please navigate to " +
@@ -42,8 +44,8 @@ func togetherLimits(h http.Header, c *call, budgets []level) {
 		perSecond(&budgets[i])
 	}
 	togetherReport(h, c, budgets)
-	if c.status < http.StatusMultipleChoices {
-		h.Set("Retry-After", h.Get("X-Ratelimit-Reset"))
+	if reset := h.Get("X-Ratelimit-Reset"); reset != "" && c.status < http.StatusMultipleChoices {
+		h.Set("Retry-After", reset)
 	}
 }
 

@@ -24,7 +24,7 @@ var vertexProvider = &provider{
 	},
 	keys:    keyPlaces{headers: []string{"X-Goog-Api-Key"}, query: "key"},
 	limits:  []Limit{perMinute(InputTokens, 400_000)},
-	charges: EstimateThenActual, guidance: GuidanceOwn,
+	charges: EstimateThenActual, guidance: GuidanceOwn, json: googleJSON,
 }
 
 // vertexPath: a project is named but for keys of express mode, which have the publisher right after the version.

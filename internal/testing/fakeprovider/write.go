@@ -89,6 +89,9 @@ func encode(doc any) typed {
 func (c *call) writeJSON(status int, doc any) {
 	out := encode(doc)
 	body := out.body
+	if c.p.json != "" && out.contentType == "application/json" {
+		out.contentType = c.p.json
+	}
 	if c.wantsGzip() {
 		body = compress(body)
 		c.w.Header().Set("Content-Encoding", "gzip")

@@ -4,6 +4,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 )
@@ -12,7 +13,9 @@ import (
 var xaiProvider = &provider{
 	dialect: XAI, find: prefixed("/v1"),
 	api: flavour{
-		shape: func(_ *call, p problem) any { return xaiError{p.code, p.message} },
+		shape: func(_ *call, p problem) any {
+			return xaiError{cmp.Or(p.code, "Client specified an invalid argument"), p.message}
+		},
 		throttled: func(c *call, t throttled) problem {
 			return problem{http.StatusTooManyRequests, "", "Some resource has been exhausted", fmt.Sprintf("Too many requests "+
 				"for team 00000000-0000-0000-0000-000000000000 and model %s. Your team's rate limit is %s %s per %s. Please see "+
