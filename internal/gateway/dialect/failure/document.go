@@ -34,6 +34,9 @@ func Read(h http.Header, body []byte) Document {
 	d := Document{Text: body}
 	outer := unwrap(gjson.ParseBytes(body))
 	if !outer.IsObject() {
+		if outer.Type == gjson.String {
+			d.Message = outer.Str
+		}
 		return d
 	}
 	e, said := innermost(outer)

@@ -57,6 +57,8 @@ func TestErrorsWithinErrors(t *testing.T) {
 		`{"message":"{\"no\":\"error\"}"}`:                             {Message: `{"no":"error"}`},
 		`{"error":"Model is overloaded","error_type":"overloaded"}`:    {Message: "Model is overloaded", Type: "overloaded"},
 		`{"__type":"a#B","Message":"m"}`:                               {Message: "m"},
+		`"m"`:                                                          {Message: "m"},
+		`["m"]`:                                                        {Message: "m"},
 		`{"detail":"m"}`:                                               {Message: "m"},
 		`{"detail":[{"loc":["body"],"msg":"m"}]}`:                      {Message: "m"},
 	}
