@@ -32,7 +32,7 @@ const names = " chat messages responses embeddings completions generate converse
 
 // FuzzRequest: any method, target, headers and body, with every dialect.
 func FuzzRequest(f *testing.F) {
-	for _, m := range fixtures(f, "request") {
+	for _, m := range recorded(f, requests) {
 		f.Add(m.dialect, m.start[0], m.start[1], m.fields, m.body)
 	}
 	f.Add(uint8(0), "POST", "/v1/%2e%2e/chat/completions", "", `{"stream":true,"stream_options":null}`)

@@ -31,7 +31,7 @@ func header(fields string) http.Header {
 
 // FuzzResponse: any status, headers and body, with every dialect.
 func FuzzResponse(f *testing.F) {
-	for _, m := range append(fixtures(f, "response"), vectors(f)...) {
+	for _, m := range append(recorded(f, responses), vectors(f)...) {
 		status, _ := strconv.Atoi(m.start[1])
 		f.Add(m.dialect, uint16(status), m.fields, m.body)
 	}
@@ -112,7 +112,7 @@ func FuzzNoKeys(f *testing.F) {
 
 // FuzzMeter: any body of any operation, cut anywhere, passes unchanged and gives what it gives when whole.
 func FuzzMeter(f *testing.F) {
-	for _, m := range fixtures(f, "response") {
+	for _, m := range recorded(f, responses) {
 		for _, kind := range []string{"text/event-stream", "application/json", "application/x-ndjson"} {
 			f.Add(m.dialect, uint8(len(m.body)), kind, m.body, uint16(len(m.body)/2))
 		}

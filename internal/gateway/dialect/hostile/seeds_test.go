@@ -6,17 +6,16 @@ package hostile
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
+	"github.com/headgate-dev/headgate/internal/testing/fixtures"
 )
 
 const testdata = "../registry/testdata"
@@ -38,29 +37,30 @@ func number(name string) uint8 {
 	return uint8(slices.IndexFunc(facts.All(), func(f facts.Facts) bool { return f.Name == name || f.Route == name }))
 }
 
-// fixtures are all requests or all responses of all dialects.
-func fixtures(tb testing.TB, kind string) (out []message) {
+// recorded are all requests or all responses of all dialects.
+func recorded(tb testing.TB, choose func(fixtures.Fixture) *fixtures.Message) (out []message) {
 	tb.Helper()
-	paths, err := filepath.Glob(testdata + "/*.txtar")
-	if err != nil || len(paths) == 0 {
-		tb.Fatalf("no fixtures: %v", err)
+	files, err := fixtures.Read(testdata)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		route := strings.TrimSuffix(filepath.Base(path), ".txtar")
-		for _, section := range txtar.Parse(content).Files {
-			if !strings.HasSuffix(section.Name, "/"+kind) {
-				continue
+	for route, file := range files {
+		for _, f := range file {
+			if m := choose(f); m != nil {
+				out = append(out, message{number(route), m.Start[:], fields(m.Header), string(m.Body)})
 			}
-			head, body, _ := strings.Cut(string(section.Data), "\n\n")
-			start, fields, _ := strings.Cut(head, "\n")
-			out = append(out, message{number(route), strings.SplitN(start, " ", 3), fields, body})
 		}
 	}
 	return out
+}
+
+func requests(f fixtures.Fixture) *fixtures.Message  { return f.Request }
+func responses(f fixtures.Fixture) *fixtures.Message { return f.Response }
+
+func fields(h http.Header) string {
+	var out strings.Builder
+	_ = h.Write(&out) // a Builder takes everything
+	return out.String()
 }
 
 // vectors are the recorded responses.

@@ -46,10 +46,10 @@ var kindOfClass = map[string]string{
 func (f *fixture) kinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	w := f.want
-	if f.request != nil && w.Request != nil && w.Operation != nil && w.Operation.Metered != nil && *w.Operation.Metered {
+	if f.Request != nil && w.Request != nil && w.Operation != nil && w.Operation.Metered != nil && *w.Operation.Metered {
 		kinds = append(kinds, "a metered request")
 	}
-	if f.response == nil {
+	if f.Response == nil {
 		return kinds
 	}
 	if !f.succeeded(t) {

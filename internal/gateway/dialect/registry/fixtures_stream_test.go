@@ -37,7 +37,7 @@ func (m metered) equals(other metered) bool {
 
 // meter feeds parts to a new meter, from a buffer that is used again, as a proxy does.
 func (f *fixture) meter(op dialect.Operation, strip bool, parts ...[]byte) metered {
-	m := f.d.NewMeter(op, f.response.header, dialect.MeterOptions{Stream: true, StripUsage: strip})
+	m := f.d.NewMeter(op, f.Response.Header, dialect.MeterOptions{Stream: true, StripUsage: strip})
 	var out metered
 	for _, part := range parts {
 		buffer := bytes.Clone(part)
@@ -60,7 +60,7 @@ func streams(t *testing.T, check func(t *testing.T, f *fixture, op dialect.Opera
 			if !f.succeeded(t) || !f.isStream(t) {
 				continue
 			}
-			t.Run(name+"/"+f.name, func(t *testing.T) {
+			t.Run(name+"/"+f.Name, func(t *testing.T) {
 				t.Parallel()
 				ops := f.ops(t)
 				if len(ops) != 1 {
@@ -76,7 +76,7 @@ func streams(t *testing.T, check func(t *testing.T, f *fixture, op dialect.Opera
 // the removal of a usage chunk that was asked for on the client's behalf.
 func TestB4StreamsCutAnywhere(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
-		body := f.response.body
+		body := f.Response.Body
 		if len(body) > maxStream {
 			t.Fatalf("%d bytes, at most %d are cut at each byte", len(body), maxStream)
 		}
@@ -116,9 +116,9 @@ func TestB4EveryWayToWriteEvents(t *testing.T) {
 		if !isEvents(f) {
 			return // frames and lines of JSON have one way each
 		}
-		want := f.meter(op, false, f.response.body)
+		want := f.meter(op, false, f.Response.Body)
 		for name, change := range ways {
-			body := []byte(change(string(f.response.body)))
+			body := []byte(change(string(f.Response.Body)))
 			got := f.meter(op, false, body)
 			if !bytes.Equal(got.Passed, body) {
 				t.Errorf("%s: passed\n%q\nof\n%q", name, got.Passed, body)
@@ -132,13 +132,13 @@ func TestB4EveryWayToWriteEvents(t *testing.T) {
 }
 
 func isEvents(f *fixture) bool {
-	return strings.HasPrefix(f.response.header.Get("Content-Type"), "text/event-stream")
+	return strings.HasPrefix(f.Response.Header.Get("Content-Type"), "text/event-stream")
 }
 
 // TestB3LinesOfAnyLength: one long event neither stops a stream nor hides the usage after it.
 func TestB3LinesOfAnyLength(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
-		want := f.meter(op, false, f.response.body)
+		want := f.meter(op, false, f.Response.Body)
 		for _, size := range []int{65_535, 65_536, 1 << 20, 5 << 20} {
 			body, ok := f.padded(size)
 			if !ok {
@@ -158,8 +158,8 @@ func TestB3LinesOfAnyLength(t *testing.T) {
 // padded puts an event of a size in front of a stream.
 func (f *fixture) padded(size int) ([]byte, bool) {
 	pad := `{"headgate_pad":"` + strings.Repeat("x", size-len(`data: {"headgate_pad":""}`)) + `"}`
-	kind := f.response.header.Get("Content-Type")
-	switch body := string(f.response.body); {
+	kind := f.Response.Header.Get("Content-Type")
+	switch body := string(f.Response.Body); {
 	case isEvents(f):
 		return []byte("data: " + pad + "\n\n" + body), true
 	case strings.HasPrefix(kind, "application/x-ndjson"):

@@ -120,14 +120,14 @@ func (w *wantedFailure) check(t *testing.T, got dialect.Failure) {
 // requestOf reads a request as the gateway does: what the path names goes before what the body does.
 func (f *fixture) requestOf(t *testing.T) (op dialect.Operation, path string, r dialect.Request) {
 	t.Helper()
-	u, err := url.ParseRequestURI(f.request.start[1])
+	u, err := url.ParseRequestURI(f.Request.Start[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	path = u.EscapedPath()
-	op = f.d.Operation(f.request.start[0], path)
+	op = f.d.Operation(f.Request.Start[0], path)
 	if op.Metered {
-		r = f.d.ReadRequest(op, f.request.header.Get("Content-Type"), f.request.body)
+		r = f.d.ReadRequest(op, f.Request.Header.Get("Content-Type"), f.Request.Body)
 		r.Stream, r.Model = r.Stream || op.Stream, cmp.Or(op.Model, r.Model)
 	}
 	return op, f.d.Path(path), r
@@ -136,7 +136,7 @@ func (f *fixture) requestOf(t *testing.T) (op dialect.Operation, path string, r 
 // ops are the operations a response may answer: the request's, else all.
 func (f *fixture) ops(t *testing.T) []dialect.Operation {
 	t.Helper()
-	if f.request == nil {
+	if f.Request == nil {
 		return nil
 	}
 	op, _, r := f.requestOf(t)
@@ -147,28 +147,28 @@ func (f *fixture) ops(t *testing.T) []dialect.Operation {
 func (f *fixture) read(t *testing.T) explain.Reading {
 	t.Helper()
 	return explain.Read(f.d, explain.Response{
-		Status: f.response.status(t), Header: f.response.header, Body: f.response.body, Received: received,
+		Status: f.Response.Status(), Header: f.Response.Header, Body: f.Response.Body, Received: received,
 	}, f.ops(t)...)
 }
 
 // succeeded: the response is a success by its status, whatever its body says.
 func (f *fixture) succeeded(t *testing.T) bool {
 	t.Helper()
-	return f.response != nil && f.response.status(t)/100 == 2
+	return f.Response != nil && f.Response.Status()/100 == 2
 }
 
 // TestFixtures checks every request and response of every dialect's file.
 func TestFixtures(t *testing.T) {
 	for name, file := range fixtureFiles(t) {
 		for _, f := range file {
-			t.Run(name+"/"+f.name, func(t *testing.T) {
-				if f.request == nil && f.response == nil {
+			t.Run(name+"/"+f.Name, func(t *testing.T) {
+				if f.Request == nil && f.Response == nil {
 					t.Fatal("neither request nor response")
 				}
-				if f.request != nil {
+				if f.Request != nil {
 					f.checkRequest(t)
 				}
-				if f.response != nil {
+				if f.Response != nil {
 					f.checkResponse(t)
 				}
 			})
