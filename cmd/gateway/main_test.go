@@ -199,8 +199,10 @@ func TestEditsOfThePolicyFileAreFollowedAndBadOnesAreNot(t *testing.T) {
 	if !p.has("second") {
 		t.Error("a bad edit took the last good policy away")
 	}
-	write(t, file, policyOf("third"))
+	write(t, file, strings.Replace(policyOf("third"), "amount: 10", "amount: 0", 1))
 	p.until("the next good edit is in force", func() bool { return p.has("third") })
+	// Nobody applied it to an API server, which would have told him.
+	p.until("what is probably not meant is told of", func() bool { return strings.Contains(p.log.String(), "0 lets no call pass") })
 	if code := p.terminate(); code != 0 {
 		t.Errorf("after SIGTERM it ends with %d", code)
 	}

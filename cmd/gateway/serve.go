@@ -44,7 +44,7 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 		Log: log, Shared: o.plan != "", Namespace: o.namespace,
 	})
 	c := control.New(control.Options{Gateway: gateway, CA: ca, StateDir: o.state, Log: log}, transport)
-	source, err := newSource(o, c, gateway)
+	source, err := newSource(o, c, gateway, log)
 	if err != nil {
 		return err
 	}

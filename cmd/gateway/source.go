@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/gateway/control"
 	"github.com/headgate-dev/headgate/internal/gateway/credentials"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
@@ -30,10 +31,10 @@ const (
 type source interface{ look(now time.Time) }
 
 // newSource opens the source and takes in its first plan.
-func newSource(o *options, c *control.Control, g *proxy.Gateway) (source, error) {
+func newSource(o *options, c *control.Control, g *proxy.Gateway, log *slog.Logger) (source, error) {
 	now := time.Now()
 	if o.policy != "" {
-		s := &policySource{file: control.NewFile(o.policy, maxPolicyBytes), namespace: o.namespace, control: c}
+		s := &policySource{file: control.NewFile(o.policy, maxPolicyBytes), namespace: o.namespace, control: c, log: log}
 		content, changed, err := s.file.Changed()
 		if err == nil && !changed {
 			err = errors.New("no such file")
@@ -86,6 +87,7 @@ type policySource struct {
 	file      *control.File
 	namespace string
 	control   *control.Control
+	log       *slog.Logger
 }
 
 func (s *policySource) look(now time.Time) {
@@ -124,7 +126,24 @@ func (s *policySource) apply(content []byte, now time.Time) error {
 	if err := s.control.Apply(&p, now); err != nil && !errors.Is(err, control.ErrStale) {
 		return err
 	}
+	s.warn(policies)
 	return nil
+}
+
+// maxWarnings bounds the lines one edit of the file may write.
+const maxWarnings = 64
+
+// warn says what is legal and probably not meant: in a cluster whoever applies a policy is told.
+func (s *policySource) warn(policies []v1alpha1.RateLimitPolicy) {
+	said := 0
+	for i := range policies {
+		for _, warning := range policy.Warnings(&policies[i]) {
+			if said++; said > maxWarnings {
+				return
+			}
+			s.log.Warn("policy", "policy", policies[i].Name, "warning", warning)
+		}
+	}
 }
 
 // watcher looks at the files again and again.

@@ -36,7 +36,10 @@ func checkRaw(asJSON []byte) error {
 	if object.Spec == nil {
 		return field.Required(spec, "state what the policy asks for")
 	}
-	return rawValue(spec, "spec", object.Spec, maxRawDepth)
+	if err := rawValue(spec, "spec", object.Spec, maxRawDepth); err != nil {
+		return err
+	}
+	return checkTypes(spec, object.Spec, specType)
 }
 
 func rawValue(path *field.Path, name string, value any, depth int) error {
