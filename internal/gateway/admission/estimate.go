@@ -33,6 +33,7 @@ type Estimate struct {
 	// text and media are what was expected before anything learned was applied; class is the size among those whose
 	// share of cached input is learned together.
 	text, media float64
+	continues   bool
 	class       class
 }
 
@@ -57,16 +58,20 @@ func NewEstimator(charges facts.Charges) *Estimator {
 }
 
 // Of estimates a request: the text by what its characters suggest, the media by their constants, each times the
-// model's factor, what every call takes beside them, and of all that the share that is not read from a cache for
+// model's factor, what every call takes beside them, what the provider has stored of the prompt, and of all that the share that is not read from a cache for
 // nothing.
 func (e *Estimator) Of(r *dialect.Request) Estimate {
 	est := Estimate{
 		text: float64(r.TextBytes) * cmp.Or(r.TokensPerByte, tokens.PerByte), media: float64(r.MediaTokens),
+		continues: r.Continues,
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.models.of(r.Model)
 	all := l.overhead + est.text*l.text.mean + est.media*l.media.mean
+	if r.Continues {
+		all += l.stored
+	}
 	est.class = classOf(all, r.MarksCache)
 	share, least := l.charged(est.class)
 	est.Input = math.Ceil(all * share)

@@ -169,6 +169,23 @@ func TestShortCallsDoNotTeachLongOnes(t *testing.T) {
 	}
 }
 
+// TestStoredPromptsAreLearnedApart: a call that continues a conversation of 30,000 tokens says little in its body, and
+// must not make other calls dear.
+func TestStoredPromptsAreLearnedApart(t *testing.T) {
+	e := NewEstimator(facts.AsProduced)
+	turn := &dialect.Request{Model: "m", TextBytes: 3 * 300, Continues: true}
+	whole := &dialect.Request{Model: "m", TextBytes: 3 * 1000}
+	for range 20 {
+		e.Learn("m", e.Of(turn), billed(30_300, 1))
+	}
+	if got := e.Of(turn).Input; got < 30_000 || got > 30_600 {
+		t.Errorf("a turn: %v, was charged 30,300", got)
+	}
+	if got := e.Of(whole).Input; got != 1000 {
+		t.Errorf("a call of its own: %v, expected 1,000", got)
+	}
+}
+
 // TestMediaTeachMedia: what pictures cost is learned apart from the text, within bounds, and never makes a call
 // impossible.
 func TestMediaTeachMedia(t *testing.T) {
@@ -208,6 +225,7 @@ func TestEstimateProperties(t *testing.T) {
 			r := &dialect.Request{
 				Model: rapid.SampledFrom([]string{"a", "b", ""}).Draw(t, "model"), TextBytes: amount.Draw(t, "text"), MediaTokens: amount.Draw(t, "media"),
 				TokensPerByte: rapid.Float64Range(0, 1).Draw(t, "density"), MarksCache: rapid.Bool().Draw(t, "marks"),
+				Continues:       rapid.Bool().Draw(t, "continues"),
 				MaxOutputTokens: amount.Draw(t, "max"), Choices: amount.Draw(t, "choices"),
 			}
 			est := e.Of(r)

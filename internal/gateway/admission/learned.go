@@ -15,6 +15,8 @@ const (
 	shortText = 256
 	// maxOverhead bounds it: instructions for tools take some hundred tokens.
 	maxOverhead = 2000
+	// maxStored bounds what a provider has of a prompt, by the largest contexts there are.
+	maxStored = 2_000_000
 	// The bounds of a factor, and of one sample of it.
 	minFactor = 0.1
 	maxFactor = 4
@@ -59,7 +61,10 @@ type learned struct {
 	// overhead is what each call takes beside what it holds.
 	overhead      float64
 	overheadCalls int
-	shares        [classes]share
+	// stored is what the provider has of prompts that continue something.
+	stored      float64
+	storedCalls int
+	shares      [classes]share
 
 	outputMean, outputVar float64
 	outputs               int
@@ -76,6 +81,10 @@ func (l *learned) learnInput(est Estimate, c Charge) {
 		l.shares[est.class].add(clamp(c.Charged/c.Input, minShare, 1))
 	}
 	switch {
+	case est.continues:
+		sample := clamp(c.Input-l.overhead-est.text*l.text.mean-est.media*l.media.mean, 0, maxStored)
+		l.stored = blend(l.stored, sample, l.storedCalls)
+		l.storedCalls++
 	case est.media > 0:
 		l.learnMedia(est, c.Input)
 	case est.text < shortText:

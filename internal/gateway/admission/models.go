@@ -52,4 +52,6 @@ func (l *learned) goesBefore(other *learned) bool {
 	return l.used < other.used
 }
 
-func (l *learned) taught() bool { return l.outputs+l.overheadCalls+l.text.samples+l.media.samples > 0 }
+func (l *learned) taught() bool {
+	return l.outputs+l.overheadCalls+l.storedCalls+l.text.samples+l.media.samples > 0
+}

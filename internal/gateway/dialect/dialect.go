@@ -97,6 +97,8 @@ type Request struct {
 	TokensPerByte float64
 	// MarksCache: parts of the prompt are marked for the provider's cache.
 	MarksCache bool
+	// Continues: the prompt goes on from what the provider has stored, which costs input and is not in the body.
+	Continues bool
 	// MaxOutputTokens is the largest of the max-token fields; Choices multiplies it (n, best_of); 0 is 1.
 	MaxOutputTokens int64
 	Choices         int64

@@ -58,6 +58,7 @@ var chatMembers = table{
 var responsesMembers = table{
 	"model": model, "stream": stream, "stream_options": streamOptions, "max_output_tokens": maxTokens,
 	"input": prompt, "instructions": prompt, "prompt": prompt, "tools": schema, "text": schema,
+	"previous_response_id": stored, "conversation": stored,
 }
 
 // messagesMembers are those of messages, and of the text completions before them.
@@ -72,6 +73,7 @@ var generateMembers = table{
 	"model": model, "contents": prompt, "content": prompt, "requests": prompt, "instances": prompt,
 	"systemInstruction": prompt, "system_instruction": prompt, "tools": schema,
 	"generationConfig": settings, "generation_config": settings, "parameters": settings,
+	"cachedContent": stored, "cached_content": stored,
 }
 
 var generateSettings = table{

@@ -91,6 +91,9 @@ func (r *reader) member(n role) {
 		r.settings()
 	case cacheMark:
 		r.markCache()
+	case stored:
+		r.request.Continues = r.request.Continues || r.Kind() != 'n'
+		r.Skip()
 	default:
 		r.top(n)
 	}

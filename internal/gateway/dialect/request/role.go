@@ -24,6 +24,8 @@ const (
 	choices
 	// settings is an object with further numbers.
 	settings
+	// stored names what the provider has of the prompt.
+	stored
 
 	// Roles of both.
 
