@@ -14,33 +14,34 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider/shapes"
 )
 
 // only is a provider with one limit for the shape's dialect.
-func only(s shape, charges fakeprovider.Charges, l fakeprovider.Limit) *fakeprovider.Server {
+func only(s shapes.Shape, charges fakeprovider.Charges, l fakeprovider.Limit) *fakeprovider.Server {
 	return fakeprovider.New(fakeprovider.Options{Profiles: map[fakeprovider.Dialect]fakeprovider.Profile{
-		s.dialect: {Limits: []fakeprovider.Limit{l}, Charges: charges},
+		s.Dialect: {Limits: []fakeprovider.Limit{l}, Charges: charges},
 	}})
 }
 
 // TestEachProviderMetersItsCalls: what a call costs is taken from the bucket of the shape's own dialect, whatever
 // the shape, and what it did not use comes back.
 func TestEachProviderMetersItsCalls(t *testing.T) {
-	for _, s := range shapes {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range shapes.All() {
+		t.Run(s.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, stream := range []bool{false, true} {
-					path, body := s.path, s.body
+					path, body := s.Path, s.Body
 					if stream {
-						path, body = s.streamPath, s.streamBody
+						path, body = s.StreamPath, s.StreamBody
 					}
 					provider := only(s, fakeprovider.EstimateThenActual, fakeprovider.Limit{
 						Budget: fakeprovider.Tokens, Amount: 60_000, Window: time.Minute,
 					})
 					w := httptest.NewRecorder()
-					provider.ServeHTTP(w, s.request(path, body))
+					provider.ServeHTTP(w, request(s, path, body))
 					a := provider.Arrivals()[0]
-					if w.Code != http.StatusOK || a.Dialect != s.dialect || a.Stream != stream || a.InputTokens != 50 || a.OutputTokens != 3 {
+					if w.Code != http.StatusOK || a.Dialect != s.Dialect || a.Stream != stream || a.InputTokens != 50 || a.OutputTokens != 3 {
 						t.Errorf("status %d, arrival %+v", w.Code, a)
 					}
 					accounts := provider.Stats().Accounts
@@ -55,8 +56,8 @@ func TestEachProviderMetersItsCalls(t *testing.T) {
 
 // TestEachProviderRefusesOnAnEmptyBucket: a call is refused, is not refunded for it, and passes a moment later.
 func TestEachProviderRefusesOnAnEmptyBucket(t *testing.T) {
-	for _, s := range shapes {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range shapes.All() {
+		t.Run(s.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				provider := only(s, fakeprovider.EstimateThenActual, fakeprovider.Limit{
 					Budget: fakeprovider.Tokens, Amount: 6_000, Window: time.Minute,
@@ -64,10 +65,10 @@ func TestEachProviderRefusesOnAnEmptyBucket(t *testing.T) {
 				provider.SetLevel("", 0)
 				code := func() int {
 					w := httptest.NewRecorder()
-					provider.ServeHTTP(w, s.request(s.path, s.body))
+					provider.ServeHTTP(w, request(s, s.Path, s.Body))
 					return w.Code
 				}
-				if got := code(); got != http.StatusTooManyRequests && (got != http.StatusServiceUnavailable || s.name != "Ollama") {
+				if got := code(); got != http.StatusTooManyRequests && (got != http.StatusServiceUnavailable || s.Name != "Ollama") {
 					t.Errorf("status = %d on an empty bucket", got)
 				}
 				if level := provider.Stats().Accounts[0].Budgets[0].Level; level != 0 {
@@ -85,19 +86,16 @@ func TestEachProviderRefusesOnAnEmptyBucket(t *testing.T) {
 	}
 }
 
-// isWhole says whether a stream has its end, where that can be seen.
-func (s shape) isWhole(body string) bool { return s.end != "" && strings.Contains(body, s.end) }
-
 // TestFaultsWorkForEveryShape plays each kind of fault that is not of one API alone.
 func TestFaultsWorkForEveryShape(t *testing.T) {
 	kinds := map[string]struct {
 		fault  fakeprovider.Fault
 		stream bool
-		check  func(t *testing.T, s shape, res *http.Response, body string, err error)
+		check  func(t *testing.T, s shapes.Shape, res *http.Response, body string, err error)
 	}{
 		"respond": {
 			fault: fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: 418, Body: "teapot", Headers: map[string][]string{"X-A": {"b"}}},
-			check: func(t *testing.T, _ shape, res *http.Response, body string, err error) {
+			check: func(t *testing.T, _ shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
 				if err != nil || res.StatusCode != 418 || body != "teapot" || res.Header.Get("X-A") != "b" {
 					t.Errorf("%v, %q, %v", res, body, err)
@@ -106,7 +104,7 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 		},
 		"throttle with guidance": {
 			fault: fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "7"},
-			check: func(t *testing.T, _ shape, res *http.Response, _ string, err error) {
+			check: func(t *testing.T, _ shapes.Shape, res *http.Response, _ string, err error) {
 				t.Helper()
 				if err != nil || res.StatusCode < 400 || res.Header.Get("Retry-After") != "7" {
 					t.Errorf("%v, %v", res, err)
@@ -115,7 +113,7 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 		},
 		"reset": {
 			fault: fakeprovider.Fault{Kind: fakeprovider.FaultReset},
-			check: func(t *testing.T, _ shape, _ *http.Response, _ string, err error) {
+			check: func(t *testing.T, _ shapes.Shape, _ *http.Response, _ string, err error) {
 				t.Helper()
 				if !errors.Is(err, syscall.ECONNRESET) {
 					t.Errorf("error = %v", err)
@@ -124,34 +122,34 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 		},
 		"reset in mid-stream": {
 			stream: true, fault: fakeprovider.Fault{Kind: fakeprovider.FaultReset, AfterContent: 1},
-			check: func(t *testing.T, s shape, _ *http.Response, body string, err error) {
+			check: func(t *testing.T, s shapes.Shape, _ *http.Response, body string, err error) {
 				t.Helper()
-				if err == nil || s.isWhole(body) {
+				if err == nil || s.IsWhole(body) {
 					t.Errorf("%q, %v", body, err)
 				}
 			},
 		},
 		"truncate": {
 			stream: true, fault: fakeprovider.Fault{Kind: fakeprovider.FaultTruncate, AfterContent: 1},
-			check: func(t *testing.T, s shape, res *http.Response, body string, err error) {
+			check: func(t *testing.T, s shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
-				if err != nil || res.StatusCode != 200 || body == "" || s.isWhole(body) {
+				if err != nil || res.StatusCode != 200 || body == "" || s.IsWhole(body) {
 					t.Errorf("%v, %q, %v", res, body, err)
 				}
 			},
 		},
 		"slow": {
 			stream: true, fault: fakeprovider.Fault{Kind: fakeprovider.FaultSlow, FirstByteMillis: 5, ChunkMillis: 5},
-			check: func(t *testing.T, s shape, res *http.Response, body string, err error) {
+			check: func(t *testing.T, s shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
-				if err != nil || res.StatusCode != 200 || !strings.Contains(body, s.end) {
+				if err != nil || res.StatusCode != 200 || !strings.Contains(body, s.End) {
 					t.Errorf("%v, %q, %v", res, body, err)
 				}
 			},
 		},
 		"hang": {
 			fault: fakeprovider.Fault{Kind: fakeprovider.FaultHang, FirstByteMillis: 5},
-			check: func(t *testing.T, _ shape, _ *http.Response, _ string, err error) {
+			check: func(t *testing.T, _ shapes.Shape, _ *http.Response, _ string, err error) {
 				t.Helper()
 				if err == nil {
 					t.Error("no error")
@@ -160,7 +158,7 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 		},
 		"gzip": {
 			fault: fakeprovider.Fault{Kind: fakeprovider.FaultGzip},
-			check: func(t *testing.T, _ shape, res *http.Response, body string, err error) {
+			check: func(t *testing.T, _ shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
 				if err != nil || !res.Uncompressed || !strings.HasPrefix(body, "{") {
 					t.Errorf("%v, %q, %v", res, body, err)
@@ -168,16 +166,16 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 			},
 		},
 	}
-	for _, s := range shapes {
+	for _, s := range shapes.All() {
 		for name, tc := range kinds {
-			t.Run(s.name+"/"+name, func(t *testing.T) {
+			t.Run(s.Name+"/"+name, func(t *testing.T) {
 				provider, server := start(t, fakeprovider.Options{})
 				inject(t, provider, tc.fault)
-				path, body := s.path, s.body
+				path, body := s.Path, s.Body
 				if tc.stream {
-					path, body = s.streamPath, s.streamBody
+					path, body = s.StreamPath, s.StreamBody
 				}
-				res, got, err := send(t, server, s.at(path), body)
+				res, got, err := send(t, server, s.At(path), body)
 				tc.check(t, s, res, got, err)
 				if n := provider.Stats().Faults[tc.fault.Kind]; n != 1 {
 					t.Errorf("%d faults were played", n)
@@ -187,13 +185,19 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 	}
 }
 
+const (
+	vertexGoogle = "/v1/projects/p/locations/us-central1/publishers/google/models/m:"
+	vertexClaude = "/v1/projects/p/locations/us-east5/publishers/anthropic/models/m:"
+	awsBody      = `{"messages":[{"role":"user","content":[{"text":"hello"}]}]}`
+)
+
 // TestPathsWithoutAPrefix: what is only one provider's is found without its name, and Options.Dialect decides the
 // rest.
 func TestPathsWithoutAPrefix(t *testing.T) {
 	for path, want := range map[string]fakeprovider.Dialect{
 		"/v1/chat/completions": fakeprovider.OpenAI, "/v1/messages": fakeprovider.Anthropic,
 		"/v1beta/models/m:generateContent":                                   fakeprovider.Gemini,
-		vertexGemini + "streamGenerateContent":                               fakeprovider.VertexAI,
+		vertexGoogle + "streamGenerateContent":                               fakeprovider.VertexAI,
 		vertexClaude + "rawPredict":                                          fakeprovider.VertexAI,
 		"/model/arn:aws:bedrock:eu-central-1:1:inference-profile/m/converse": fakeprovider.Bedrock,
 		"/v2/chat": fakeprovider.Cohere, "/api/chat": fakeprovider.SelfHosted, "/generate": fakeprovider.SelfHosted,
@@ -239,7 +243,7 @@ func TestKeysAreTakenOnlyFromTheirPlaces(t *testing.T) {
 		"Bedrock by another's":      {"/_p/bedrock/model/m/converse", "X-Api-Key", "k", false},
 		"Bedrock by token":          {"/_p/bedrock/model/m/converse", "Authorization", "Bearer k", true},
 		"Bedrock by any signature":  {"/_p/bedrock/model/m/converse", "Authorization", "AWS4-HMAC-SHA256 Credential=k/1/r/s/aws4_request", true},
-		"Vertex by header":          {"/_p/vertexai" + vertexGemini + "generateContent", "X-Goog-Api-Key", "k", true},
+		"Vertex by header":          {"/_p/vertexai" + vertexGoogle + "generateContent", "X-Goog-Api-Key", "k", true},
 		"Azure without its version": {"/_p/azureopenai/openai/deployments/m/chat/completions", "Api-Key", "k", false},
 	} {
 		t.Run(name, func(t *testing.T) {
