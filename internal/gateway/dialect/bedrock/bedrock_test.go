@@ -135,6 +135,7 @@ func TestOperations(t *testing.T) {
 		{"POST", "/model/converse", dialect.Operation{Name: "other"}},
 		{"POST", "/guardrail/g/version/1/apply", dialect.Operation{Name: "other"}},
 		{"POST", "/openai/v1/chat/completions", dialect.Operation{Name: "chat", Format: dialect.FormatChat, Metered: true}},
+		{"POST", "/chat/completions", dialect.Operation{Name: "chat", Format: dialect.FormatChat, Metered: true}},
 		{"POST", "/v1/responses", dialect.Operation{Name: "responses", Format: dialect.FormatResponses, Metered: true}},
 		{"GET", "/openai/v1/models", dialect.Operation{Name: "other", Free: true}},
 		{"POST", "/anthropic/v1/messages", dialect.Operation{Name: "messages", Format: dialect.FormatMessages, Metered: true}},

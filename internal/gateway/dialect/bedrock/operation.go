@@ -18,8 +18,16 @@ const other = "other"
 // maxModel bounds a model's name. ARNs of inference profiles are below 200.
 const maxModel = 256
 
-// Path implements dialect.Dialect. Where the path of a request ends up is signed, so nothing is put before it.
-func (Dialect) Path(path string) string { return urlpath.Clean(path) }
+// Path implements dialect.Dialect. Nothing is put before Bedrock's own paths, which are signed. A path of OpenAI's
+// API is led to where it lies, for apps whose base URL is no more than the route.
+func (Dialect) Path(path string) string {
+	path = urlpath.Clean(path)
+	switch head, _, _ := strings.Cut(path[1:], "/"); head {
+	case "chat", "responses", "completions", "embeddings":
+		return "/openai/v1" + path
+	}
+	return path
+}
 
 // beside are the APIs of others that lie beside Bedrock's own.
 var beside = [...]string{"/openai/v1/", "/v1/"}

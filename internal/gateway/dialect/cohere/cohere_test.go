@@ -46,7 +46,8 @@ func TestOperations(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/chat": "/v2/chat", "/embed": "/v2/embed", "/models": "/v1/models", "/tokenize": "/v1/tokenize", "/v1/chat": "/v1/chat",
-		"/compatibility/v1/embeddings": "/compatibility/v1/embeddings",
+		"/compatibility/v1/embeddings": "/compatibility/v1/embeddings", "/chat/completions": "/compatibility/v1/chat/completions",
+		"/v1/chat/completions": "/compatibility/v1/chat/completions", "/embeddings": "/compatibility/v1/embeddings", "/": "/",
 	} {
 		if got := (Dialect{}).Path(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)

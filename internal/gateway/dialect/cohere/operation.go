@@ -22,10 +22,17 @@ var second = []string{"chat", "embed", "rerank"}
 func (Dialect) Path(path string) string {
 	path = urlpath.Clean(path)
 	head, _, _ := strings.Cut(path[1:], "/")
-	if slices.Contains(second, head) {
+	if slices.Contains(second, strings.TrimSuffix(path[1:], "/")) {
 		return urlpath.Versioned(path, "/v2")
 	}
-	return urlpath.Versioned(path, "/v1", "compatibility")
+	if head == "compatibility" {
+		return path
+	}
+	path = urlpath.Versioned(path, "/v1")
+	if _, rest, _ := strings.Cut(path[1:], "/"); strings.HasPrefix(rest, "chat/completions") || strings.HasPrefix(rest, "embeddings") {
+		return compatibility + "/" + rest // OpenAI's API, from an app whose base URL is no more than the route
+	}
+	return path
 }
 
 // Operation implements dialect.Dialect.

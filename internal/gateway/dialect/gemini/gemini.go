@@ -27,9 +27,15 @@ func (Dialect) Facts() facts.Facts {
 
 const version = "/v1beta"
 
-// Path implements dialect.Dialect.
+// Path implements dialect.Dialect. A path of OpenAI's API is led to where it lies, for apps whose base URL is no more
+// than the route.
 func (Dialect) Path(path string) string {
-	return urlpath.Versioned(path, version, "upload", "download")
+	path = urlpath.Versioned(path, version, "upload", "download")
+	_, rest, _ := strings.Cut(path[1:], "/")
+	if head, _, _ := strings.Cut(rest, "/"); head == "chat" || head == "embeddings" {
+		return version + "/openai/" + rest
+	}
+	return path
 }
 
 // Operation implements dialect.Dialect. The Interactions API keeps its own state at the provider; its calls are

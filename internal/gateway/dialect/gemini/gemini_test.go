@@ -65,6 +65,11 @@ func TestPaths(t *testing.T) {
 		"/v1alpha/models/m:generateContent":       "/v1alpha/models/m:generateContent",
 		"/upload/v1beta/files":                    "/upload/v1beta/files",
 		"/openai/chat/completions":                "/v1beta/openai/chat/completions",
+		"/chat/completions":                       "/v1beta/openai/chat/completions",
+		"/v1/chat/completions":                    "/v1beta/openai/chat/completions",
+		"/v1beta/openai/embeddings":               "/v1beta/openai/embeddings",
+		"/v1/models/m:generateContent":            "/v1/models/m:generateContent",
+		"/":                                       "/",
 	} {
 		if got := (Dialect{}).Path(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
