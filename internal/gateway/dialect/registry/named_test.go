@@ -1,0 +1,74 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// TestRefusalsNameTheirBudget: by type, code, header or words, as each provider does it.
+func TestRefusalsNameTheirBudget(t *testing.T) {
+	for _, tc := range []struct{ dialect, limit, body, want string }{
+		{"Groq", "", `{"error":{"message":"Rate limit reached on tokens per minute (TPM): Limit 1","type":"tokens","code":"rate_limit_exceeded"}}`, plan.Tokens},
+		{"Groq", "", `{"error":{"message":"Rate limit reached on requests per minute (RPM): Limit 30","code":"rate_limit_exceeded"}}`, plan.Requests},
+		{"Cerebras", "", `{"message":"Tokens per minute limit exceeded","param":"quota","code":"token_quota_exceeded"}`, plan.Tokens},
+		{"Cerebras", "", `{"message":"Requests per day limit exceeded","param":"quota","code":"request_quota_exceeded"}`, plan.Requests},
+		{"Together", "", `{"error":{"message":"x","type":"dynamic_token_limited"}}`, plan.Tokens},
+		{"Together", "", `{"error":{"message":"x","error_type":"dynamic_request_limited"}}`, plan.Requests},
+		{"Fireworks", "", `{"error":{"message":"Rate limit exceeded: generated tokens per minute"}}`, plan.OutputTokens},
+		{"XAI", "", `{"code":"resource-exhausted","error":"Too many tokens for team T. Your team's rate limit is — Tokens per Minute (actual/limit): 2/1."}`, plan.Tokens},
+		{"XAI", "", `{"code":"resource-exhausted","error":"Too many requests for team T. Tokens per Minute (actual/limit): 1/2, Requests per Minute (actual/limit): 5/5."}`, plan.Requests},
+		{"GitHubModels", "UserByModelByMinute", "", plan.Requests},
+		{"GitHubModels", "UserByModelByMinuteTokens", "", plan.Tokens},
+		{"GitHubModels", "UserByModelByMinuteUncachedInputTokens", "", plan.InputTokens},
+		{"GitHubModels", "UserByModelByMinuteUncachedOutputTokens", "", plan.OutputTokens},
+		{"GitHubModels", "UserConcurrentRequests", "", plan.InFlight},
+		{"GitHubModels", "", `{"error":{"code":"RateLimitReached","message":"Rate limit of 10 per 60s exceeded for UserByModelByMinute. Please wait 46 seconds."}}`, plan.Requests},
+		{"GitHubModels", "", "", ""},
+		{"Perplexity", "", `{"error":{"message":"Request rate limit exceeded, please try again later.","type":"request_rate_limit_exceeded"}}`, plan.Requests},
+		{"OpenRouter", "", `{"error":{"message":"Provider returned error","code":429}}`, ""},
+		{"Mistral", "", `{"message":"Rate limit exceeded","code":"1300"}`, ""},
+		{"DeepSeek", "", `{"error":{"message":"Rate limit reached."}}`, ""},
+	} {
+		h := http.Header{}
+		if tc.limit != "" {
+			h.Set("x-ratelimit-type", tc.limit)
+		}
+		r := ByName(tc.dialect).ReadHeaders(http.StatusTooManyRequests, h, received)
+		if f := ByName(tc.dialect).ReadFailure(http.StatusTooManyRequests, h, []byte(tc.body), &r); f.Budget != tc.want {
+			t.Errorf("%s %s %s: %q, want %q", tc.dialect, tc.limit, tc.body, f.Budget, tc.want)
+		}
+	}
+}
+
+// TestShouldRetryFalseIsNotPermanent: some say so of what is most worth repeating.
+func TestShouldRetryFalseIsNotPermanent(t *testing.T) {
+	for _, name := range []string{"Cerebras", "Groq", "Together", "Fireworks", "OpenRouter", "AzureOpenAI", "Mistral"} {
+		h := http.Header{"X-Should-Retry": {"false"}}
+		r := ByName(name).ReadHeaders(http.StatusTooManyRequests, h, received)
+		f := ByName(name).ReadFailure(http.StatusTooManyRequests, h, []byte(`{"message":"slow","param":"queue"}`), &r)
+		if f.Class == dialect.ClassPermanent || f.Class == dialect.ClassQuota || r.ShouldRetry != "false" {
+			t.Errorf("%s: %+v, %q", name, f, r.ShouldRetry)
+		}
+	}
+}
+
+// TestA10OldestTrapsOfResets: -1 and 0 of Azure are no bucket and no "now"; a bare number is seconds there.
+func TestA10OldestTrapsOfResets(t *testing.T) {
+	h := http.Header{}
+	for name, value := range map[string]string{
+		"x-ratelimit-limit-tokens": "-1", "x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "0",
+		"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "26",
+	} {
+		h.Set(name, value)
+	}
+	r := ByName("AzureOpenAI").ReadHeaders(http.StatusTooManyRequests, h, received)
+	if len(r.Budgets) != 1 || r.Budgets[0].Budget != plan.Requests || r.Budgets[0].Reset.Seconds() != 26 {
+		t.Errorf("%+v", r.Budgets)
+	}
+}
