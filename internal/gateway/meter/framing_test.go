@@ -32,25 +32,25 @@ func newMeter(f dialect.Format, contentType string) dialect.Meter {
 }
 
 // framed is a recorded stream as it is sent.
-func framed(t testing.TB, file string) []byte {
-	t.Helper()
-	text := read(t, file)
+func framed(tb testing.TB, file string) []byte {
+	tb.Helper()
+	text := read(tb, file)
 	if path.Ext(file) == ".events" {
-		return frames(t, text)
+		return frames(tb, text)
 	}
 	return text
 }
 
 // frames makes an AWS event stream of lines such as {"event":NAME,"payload":{…}}.
-func frames(t testing.TB, lines []byte) (out []byte) {
-	t.Helper()
+func frames(tb testing.TB, lines []byte) (out []byte) {
+	tb.Helper()
 	for line := range bytes.Lines(lines) {
 		var e struct {
 			Event, Exception, Code, Message string
 			Payload                         json.RawMessage
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		headers := []eventstream.Header{{Name: ":event-type", Value: e.Event}, {Name: ":message-type", Value: "event"}}
 		switch {

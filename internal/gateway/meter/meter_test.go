@@ -93,6 +93,7 @@ func TestB9EndsAreSeen(t *testing.T) {
 		"finish reason":       {"chat", `{"choices":[{"delta":{},"finish_reason":"length"}]}`, true},
 		"spaced":              {"chat", `{ "choices" : [ { "delta" : {}, "finish_reason" : "stop" } ] }`, true},
 		"done":                {"chat", "[DONE]", true},
+		"an empty reason":     {"chat", `{"choices":[{"delta":{"content":"a"},"finish_reason":""}]}`, false},
 		"no reason yet":       {"chat", `{"choices":[{"delta":{"content":"\"finish_reason\":\"stop\""},"finish_reason":null}]}`, false},
 		"message_stop":        {"messages", `{"type":"message_stop"}`, true},
 		"message_delta":       {"messages", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, false},

@@ -59,11 +59,11 @@ func relay(m dialect.Meter, pieces ...[]byte) []byte {
 	return append(out, m.Close()...)
 }
 
-func read(t testing.TB, name string) []byte {
-	t.Helper()
+func read(tb testing.TB, name string) []byte {
+	tb.Helper()
 	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
