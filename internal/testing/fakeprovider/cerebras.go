@@ -9,7 +9,7 @@ import "net/http"
 var cerebrasProvider = &provider{
 	dialect: Cerebras, find: prefixed("/v1"),
 	api: flavour{
-		limits: cerebrasLimits, shape: cerebrasShape, throttled: cerebrasThrottle,
+		limits: cerebrasLimits, shape: cerebrasShape, throttled: cerebrasThrottle, broken: cerebrasBroken,
 		spent: always(problem{http.StatusPaymentRequired, "payment_required", "payment_required", "Payment required.", nil}),
 		busy: problem{
 			http.StatusTooManyRequests, "too_many_requests_error", "queue_exceeded", "We're experiencing high traffic right " +
@@ -48,6 +48,9 @@ type cerebrasError struct {
 	Param   string `json:"param"`
 	Code    string `json:"code"`
 }
+
+// cerebrasBroken: inside a stream, where its SDK looks for an error under that name, it is not flat.
+func cerebrasBroken(c *call, p problem) any { return map[string]any{"error": cerebrasShape(c, p)} }
 
 // cerebrasShape is flat; param tells a quota from a queue that is full.
 func cerebrasShape(_ *call, p problem) any {

@@ -1,0 +1,152 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package providers
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider/shapes"
+)
+
+// ask sends a call straight to the provider, on the path that the gateway's dialect makes of the SDK's.
+func ask(p *fakeprovider.Server, s shapes.Shape, path, body string) *httptest.ResponseRecorder {
+	path, query, _ := strings.Cut(path, "?")
+	path = s.At(dialectOf(s).Path(path))
+	if query != "" {
+		path += "?" + query
+	}
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer sk-test")
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	return w
+}
+
+func dialectOf(s shapes.Shape) dialect.Dialect { return registry.ByName(string(s.Dialect)) }
+
+// operation is what the gateway takes a call for.
+func operation(s shapes.Shape, path, body string) (dialect.Operation, dialect.Request) {
+	path, _, _ = strings.Cut(path, "?")
+	d := dialectOf(s)
+	op := d.Operation(http.MethodPost, path)
+	return op, d.ReadRequest(op, "application/json", []byte(body))
+}
+
+// input is what the meter can find: Cohere's count contains its own part of the prompt, which it does not bill, and
+// TGI counts the input of streams alone.
+func input(s shapes.Shape, stream bool) int64 {
+	const cohereTemplate = 7
+	switch {
+	case s.Name == "Cohere":
+		return shapes.Input + cohereTemplate
+	case s.Name == "TGI" && !stream:
+		return -1
+	}
+	return shapes.Input
+}
+
+// TestB3TheGatewayMetersWhatTheSimulatorBills: what was billed in an answer, whole or streamed, is what its meter
+// finds.
+func TestB3TheGatewayMetersWhatTheSimulatorBills(t *testing.T) {
+	for _, s := range shapes.All() {
+		for _, stream := range []bool{false, true} {
+			name, path, body := s.Name, s.Path, s.Body
+			if stream {
+				name, path, body = s.Name+" stream", s.StreamPath, s.StreamBody
+			}
+			t.Run(name, func(t *testing.T) {
+				op, read := operation(s, path, body)
+				if !op.Metered || op.Free || (op.Stream || read.Stream) != stream {
+					t.Fatalf("operation %+v, request %+v", op, read)
+				}
+				if splice, ok := dialectOf(s).InjectUsage(op, []byte(body)); ok {
+					body = string(splice.Apply([]byte(body)))
+				}
+				w := ask(fakeprovider.New(fakeprovider.Options{}), s, path, body)
+				if w.Code != http.StatusOK {
+					t.Fatalf("status %d: %s", w.Code, w.Body)
+				}
+				m := dialectOf(s).NewMeter(op, w.Header(), dialect.MeterOptions{Stream: stream})
+				whole := w.Body.String()
+				passed := string(m.Write(w.Body.Bytes()))
+				if passed += string(m.Close()); passed != whole {
+					t.Errorf("%q passed, of %q", passed, whole)
+				}
+				u := m.Usage()
+				if u.Input != input(s, stream) || u.Output != shapes.Output || !m.Complete() {
+					t.Errorf("usage %+v, complete %v: %s", u, m.Complete(), whole)
+				}
+			})
+		}
+	}
+}
+
+// ownServer is how failures of servers of one's own differ: they have no accounts, and some refuse only when they
+// are full.
+var ownServer = map[string]dialect.Class{"no money": dialect.ClassThrottle, "throttled": dialect.ClassOverload}
+
+// TestA7TheGatewayClassifiesWhatTheSimulatorRefuses: each kind of failure is of the class it was meant as.
+func TestA7TheGatewayClassifiesWhatTheSimulatorRefuses(t *testing.T) {
+	for _, s := range shapes.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for name, tc := range map[string]struct {
+					fault   fakeprovider.FaultKind
+					percent float64
+					body    string
+					want    dialect.Class
+				}{
+					"throttled":   {want: dialect.ClassThrottle, body: s.Body},
+					"no money":    {fault: fakeprovider.FaultQuota, percent: 100, want: dialect.ClassQuota, body: s.Body},
+					"overloaded":  {fault: fakeprovider.FaultOverload, percent: 100, want: dialect.ClassOverload, body: s.Body},
+					"bad request": {percent: 100, want: dialect.ClassPermanent, body: "{}"},
+				} {
+					p := fakeprovider.New(fakeprovider.Options{})
+					p.SetLevel("", tc.percent)
+					if tc.fault != "" {
+						if err := p.Inject(fakeprovider.Fault{Kind: tc.fault}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					w := ask(p, s, s.Path, tc.body)
+					reading := dialectOf(s).ReadHeaders(w.Code, w.Header(), time.Now())
+					got := dialectOf(s).ReadFailure(w.Code, w.Header(), w.Body.Bytes(), &reading)
+					if got.Class != tc.want && !(s.Dialect == fakeprovider.SelfHosted && ownServer[name] == got.Class) {
+						t.Errorf("%s: %s, want %s: %d %v %s", name, got.Class, tc.want, w.Code, w.Header(), w.Body)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestC1TheGatewaySeesFailuresInsideStreams: an overload after the status line is seen, and classed as one or as a
+// passing failure.
+func TestC1TheGatewaySeesFailuresInsideStreams(t *testing.T) {
+	for _, s := range shapes.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			p := fakeprovider.New(fakeprovider.Options{})
+			if err := p.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultStreamOverload, AfterContent: 1}); err != nil {
+				t.Fatal(err)
+			}
+			op, _ := operation(s, s.StreamPath, s.StreamBody)
+			w := ask(p, s, s.StreamPath, s.StreamBody)
+			m := dialectOf(s).NewMeter(op, w.Header(), dialect.MeterOptions{Stream: true})
+			m.Write(w.Body.Bytes())
+			m.Close()
+			failed, ok := m.StreamFailure()
+			if !ok || failed.Class != dialect.ClassOverload && failed.Class != dialect.ClassTransient || !m.ContentSeen() {
+				t.Errorf("failure %+v, %v, content seen %v: %s", failed, ok, m.ContentSeen(), w.Body)
+			}
+		})
+	}
+}
