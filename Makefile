@@ -42,7 +42,7 @@ test-integration: kube-assets ## Tests against a real kube-apiserver and etcd.
 
 .PHONY: test-dataplane
 test-dataplane: ## The real gateway against the fake provider, with real SDKs.
-	$(GOTEST) ./test/dataplane/...
+	$(GOTEST) ./test/dataplane/... ./test/providers/...
 
 .PHONY: test-sdks
 test-sdks: sdks ## Real SDKs, npm and Go, through the real gateway; docs/sdks.md says what came of it.
@@ -74,7 +74,7 @@ soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
 	SOAK=$${SOAK:-30m} hack/soak
 
 .PHONY: cover
-cover: kube-assets ## Coverage by package.
+cover: kube-assets sdks ## Coverage by package.
 	mkdir -p bin && go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1
 
 ##@ Code

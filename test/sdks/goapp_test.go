@@ -29,7 +29,9 @@ type piece struct {
 	outputTokens int64
 }
 
-var goSDKs = map[string]goSDK{"openai-go": openaiGo{}, "anthropic-sdk-go": anthropicGo{}}
+var goSDKs = map[string]goSDK{
+	"openai-go": openaiGo{}, "anthropic-sdk-go": anthropicGo{}, "genai": genaiGo{}, "bedrockruntime": bedrockGo{},
+}
 
 // serveGoApp plays scenarios as npm/runner.mjs does.
 func serveGoApp(name string) {

@@ -4,6 +4,7 @@
 package sdks
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"sync"
@@ -33,7 +34,7 @@ func TestMatrix(t *testing.T) {
 	got := map[string]result{}
 	t.Run("sdk", func(t *testing.T) {
 		for _, s := range all {
-			t.Run(s.name, func(t *testing.T) {
+			t.Run(cmp.Or(s.npm, s.goApp), func(t *testing.T) {
 				t.Parallel()
 				r := s.row(t)
 				r.play()
@@ -74,6 +75,7 @@ func (r *row) play() {
 		{"a refusal that the gateway declines", r.declined},
 		{"a refusal that the gateway declines, to the SDK's default settings", r.declinedByDefault},
 		{"a refusal of the gateway's own", r.refused},
+		{"a retry of the SDK's own", r.retriedByItself},
 		{"a stream left in the middle", r.abort},
 	} {
 		r.t.Run(c.name, c.run)
@@ -122,12 +124,12 @@ func (r *row) call(t *testing.T) {
 	if want := strings.ToLower(string(sends[0].Dialect)); want != r.route() || sends[0].Model != r.model {
 		t.Errorf("the provider took it for a call of %s to %s", want, sends[0].Model)
 	}
-	r.counted(t)
+	r.metered(t)
 	r.result.Call = "yes"
 }
 
-// counted fails unless the gateway has metered the output of the call.
-func (r *row) counted(t *testing.T) {
+// metered fails unless the gateway has metered the output of the call.
+func (r *row) metered(t *testing.T) {
 	t.Helper()
 	if n := r.metric(t, "headgate_tokens_total", `kind="output"`, `provider="`+r.route()+`"`); n != fewTokens {
 		t.Errorf("the gateway has metered %v tokens of output, not %d", n, fewTokens)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
 // declined: the provider wants a longer wait than the policy honours, or never says how long and refuses until the
@@ -14,7 +16,11 @@ import (
 func (r *row) declined(t *testing.T) {
 	const key = "sk-declined"
 	r.Inject(r.throttle(declinedSeconds, -1, key))
+	asked := r.asked(t)
 	o := r.ask(t, key, scenario{Options: r.off})
+	if n := r.asked(t) - asked; n != 1 {
+		t.Errorf("the SDK has asked %v times", n)
+	}
 	want := 1
 	if r.unguided {
 		want = attempts
@@ -25,17 +31,17 @@ func (r *row) declined(t *testing.T) {
 		t.Errorf("the provider saw %d sends, not the %d of the gateway: %+v", len(sends), want, sends)
 	}
 	r.once(t, sends)
-	r.result.Declined = o.Error.Type
+	r.result.Declined = fmt.Sprintf("%s, with the wait, sent %d×", o.Error.Type, len(sends))
 	switch wait := o.Error.WaitSeconds; {
 	case r.unguided:
-		r.result.Declined += ", no wait stated"
+		r.result.Declined = fmt.Sprintf("%s, sent %d×; it states no wait", o.Error.Type, len(sends))
 	case wait == nil || *wait != declinedSeconds:
 		t.Errorf("the error %+v does not say to wait %d s", o.Error, declinedSeconds)
-	default:
-		r.result.Declined += ", with the wait"
 	}
-	r.result.Sends = fmt.Sprintf("%d of %d", len(sends), want)
 }
+
+// asked is how often the app has asked the gateway.
+func (r *row) asked(t *testing.T) float64 { return r.metric(t, "headgate_calls_offered_total") }
 
 // raised fails unless the SDK's own error for rate limits came up.
 func (r *row) raised(t *testing.T, o outcome) {
@@ -51,20 +57,50 @@ func (r *row) declinedByDefault(t *testing.T) {
 		return
 	}
 	const key = "sk-declined-by-default"
-	const patience = 6_000
-	before := r.metric(t, "headgate_stacked_retries_total")
+	const patience = 3_500
+	asked, seen := r.asked(t), r.stacked(t)
 	r.Inject(r.throttle(declinedSeconds, -1, key))
 	o := r.ask(t, key, scenario{GiveUpMillis: patience})
-	sends := r.sends(key)
-	if o.Error == nil || len(sends) < 2 {
-		t.Errorf("the SDK obeys, and needs no setting: outcome %+v, error %+v, %d sends", o, o.Error, len(sends))
+	asked, seen = r.asked(t)-asked, r.stacked(t)-seen
+	t.Logf("%v calls, %v of them counted as an SDK's own retries, %d sends, in %.0f ms", asked, seen, len(r.sends(key)), o.TookMillis)
+	if o.Error == nil || asked < 2 {
+		t.Errorf("the SDK obeys, and needs no setting: outcome %+v, error %+v", o, o.Error)
 	}
-	seen := r.metric(t, "headgate_stacked_retries_total") - before
-	t.Logf("%d sends, %v of them seen as an SDK's own retries, in %.0f ms", len(sends), seen, o.TookMillis)
-	r.result.ByDefault = "asks again, unseen"
-	if seen > 0 {
-		r.result.ByDefault = "asks again, counted"
+	if sends := r.sends(key); !r.unguided && len(sends) != int(asked) {
+		t.Errorf("the provider saw %d sends of %v calls", len(sends), asked)
 	}
+	r.result.OwnRetries = "after every 429; no header tells"
+	if want := asked - 1; r.counted != "" {
+		r.result.OwnRetries = "after every 429; counted as `" + r.counted + "`"
+		if seen != want {
+			t.Errorf("%v of %v calls are counted as the SDK's own retries", seen, asked)
+		}
+	}
+}
+
+// stacked is how many calls the gateway has found to be the SDK's own retries.
+func (r *row) stacked(t *testing.T) float64 {
+	return r.metric(t, "headgate_stacked_retries_total", `sdk="`+r.counted+`"`)
+}
+
+// retriedByItself: an SDK that obeys still tries again by itself what is no affair of the gateway's and passes through
+// it untouched, here a conflict. Its headers tell, and the gateway counts it.
+func (r *row) retriedByItself(t *testing.T) {
+	switch {
+	case r.off != nil:
+		return
+	case r.counted == "":
+		r.result.OwnRetries = "none"
+		return
+	}
+	const key = "sk-retried"
+	seen := r.stacked(t)
+	r.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: http.StatusConflict, Key: fakeprovider.KeyHash(key)})
+	o := r.ask(t, key, scenario{})
+	if n := r.stacked(t) - seen; o.Error != nil || n != 1 {
+		t.Errorf("%v calls are counted as %s's own retries: outcome %+v, error %+v", n, r.counted, o, o.Error)
+	}
+	r.result.OwnRetries = "none of a 429; of others counted as `" + r.counted + "`"
 }
 
 // refused: the policy's own limit is used up, and the provider must see nothing of the second call.

@@ -23,14 +23,13 @@ type result struct {
 	Call   string
 	Stream string
 	Waited string
-	// Declined and Refused are the error that the SDK raised, and Sends what the provider saw of the first.
+	// Declined and Refused are the error that the SDK raised, and what more there is to say.
 	Declined string
-	Sends    string
 	Refused  string
 	Abort    string
-	// ByDefault is what it does where Setting is needed, without it.
-	ByDefault string `json:",omitempty"`
-	Setting   string `json:",omitempty"`
+	// OwnRetries are those that the SDK makes beside the gateway's, and Setting what stops them.
+	OwnRetries string
+	Setting    string `json:",omitempty"`
 }
 
 var (

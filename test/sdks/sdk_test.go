@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/inject"
-	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
@@ -37,17 +34,27 @@ type sdk struct {
 	// setting stops the SDK's own retries, where it does not obey x-should-retry; off is the same as options.
 	setting string
 	off     map[string]any
+	// counted is what the gateway counts its own retries as; empty if no header of theirs tells.
+	counted string
 	// unguided says that its provider never states a wait.
 	unguided bool
 }
 
 var all = []sdk{
 	{
-		name: "openai", packages: []string{"openai"}, npm: "openai",
+		name: "openai", packages: []string{"openai"}, npm: "openai", counted: "openai-node",
 		dialect: fakeprovider.OpenAI, model: "gpt-4.1", key: "OPENAI_API_KEY", variable: "OPENAI_BASE_URL",
 	},
 	{
-		name: "@anthropic-ai/sdk", packages: []string{"@anthropic-ai/sdk"}, npm: "anthropic",
+		name: "openai, AzureOpenAI", packages: []string{"openai"}, npm: "azure-openai", counted: "stainless-node",
+		dialect: fakeprovider.AzureOpenAI, model: "gpt-4.1", key: "AZURE_OPENAI_API_KEY",
+		byHand: func(route string) map[string]string {
+			return map[string]string{"AZURE_OPENAI_ENDPOINT": route, "OPENAI_API_VERSION": "2024-10-21"}
+		},
+		documented: "`AZURE_OPENAI_ENDPOINT`, set by the app",
+	},
+	{
+		name: "@anthropic-ai/sdk", packages: []string{"@anthropic-ai/sdk"}, npm: "anthropic", counted: "anthropic-node",
 		dialect: fakeprovider.Anthropic, model: "claude-sonnet-4-5", key: "ANTHROPIC_API_KEY", variable: "ANTHROPIC_BASE_URL",
 	},
 	{
@@ -66,12 +73,35 @@ var all = []sdk{
 		setting: "`maxRetries: 0` in the model's options", off: map[string]any{"maxRetries": 0},
 	},
 	{
-		name: "openai-go", packages: []string{"github.com/openai/openai-go/v3"}, goApp: "openai-go",
+		name: "@google/genai", packages: []string{"@google/genai"}, npm: "google-genai",
+		dialect: fakeprovider.Gemini, model: "gemini-2.5-flash", key: "GEMINI_API_KEY", variable: "GOOGLE_GEMINI_BASE_URL",
+	},
+	{
+		name: "@mistralai/mistralai", packages: []string{"@mistralai/mistralai"}, npm: "mistral",
+		dialect: fakeprovider.Mistral, model: "mistral-small-latest", key: "MISTRAL_API_KEY", unguided: true,
+		inCode:     func(route string) map[string]any { return map[string]any{"serverURL": route} },
+		documented: "none; `serverURL` in code",
+	},
+	{
+		name: "openai-go", packages: []string{"github.com/openai/openai-go/v3"}, goApp: "openai-go", counted: "openai-go",
 		dialect: fakeprovider.OpenAI, model: "gpt-4.1", key: "OPENAI_API_KEY", variable: "OPENAI_BASE_URL",
 	},
 	{
-		name: "anthropic-sdk-go", packages: []string{"github.com/anthropics/anthropic-sdk-go"}, goApp: "anthropic-sdk-go",
+		name: "anthropic-sdk-go", packages: []string{"github.com/anthropics/anthropic-sdk-go"}, goApp: "anthropic-sdk-go", counted: "anthropic-go",
 		dialect: fakeprovider.Anthropic, model: "claude-sonnet-4-5", key: "ANTHROPIC_API_KEY", variable: "ANTHROPIC_BASE_URL",
+	},
+	{
+		name: "google.golang.org/genai", packages: []string{"google.golang.org/genai"}, goApp: "genai",
+		dialect: fakeprovider.Gemini, model: "gemini-2.5-flash", key: "GEMINI_API_KEY", variable: "GOOGLE_GEMINI_BASE_URL",
+	},
+	{
+		name: "aws-sdk-go-v2 bedrockruntime", packages: []string{"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"}, goApp: "bedrockruntime", counted: "aws",
+		dialect: fakeprovider.Bedrock, model: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", key: bedrockKey, unguided: true,
+		byHand: func(route string) map[string]string {
+			return map[string]string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": route, "AWS_REGION": "eu-central-1"}
+		},
+		documented: "`AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, set by the app",
+		setting:    "`aws.NopRetryer{}`, or `AWS_MAX_ATTEMPTS=1`", off: map[string]any{"retryer": "NopRetryer"},
 	},
 }
 
@@ -98,41 +128,10 @@ func (s sdk) start(t testing.TB, g *dataplane.Gateway) *app {
 func (s sdk) startIn(t testing.TB, g *dataplane.Gateway, cmd *exec.Cmd) *app {
 	t.Helper()
 	cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir())
-	for name, value := range injected(g) {
+	for name, value := range s.environment(t, g) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	if s.byHand != nil {
-		for name, value := range s.byHand(g.URL + "/" + s.route()) {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
 	return startApp(t, cmd)
-}
-
-// injected are the variables of an injected pod, with the address of g for the sidecar's.
-func injected(g *dataplane.Gateway) map[string]string {
-	env := inject.EnvData()
-	for name, value := range env {
-		env[name] = strings.Replace(value, "http://"+sidecar.DataAddress, g.URL, 1)
-	}
-	return env
-}
-
-// TestVariablesOfTheMatrixAreThoseInjected keeps the table of SDKs and the facts of the dialects together.
-func TestVariablesOfTheMatrixAreThoseInjected(t *testing.T) {
-	for _, s := range all {
-		facts, ok := dialect.ByName(string(s.dialect))
-		if !ok || facts.Route != s.route() {
-			t.Errorf("%s: there is no dialect %s", s.name, s.dialect)
-		}
-		_, set := inject.EnvData()[s.variable]
-		if set != (s.variable != "") {
-			t.Errorf("%s: %s is injected: %t", s.name, s.variable, set)
-		}
-		if (s.variable == "") != (s.documented != "") || (s.variable == "") != (s.byHand != nil || s.inCode != nil) {
-			t.Errorf("%s: it needs either a variable or what an app does by hand", s.name)
-		}
-	}
 }
 
 // versions are the versions of the SDK's packages as they are installed.

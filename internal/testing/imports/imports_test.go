@@ -31,6 +31,8 @@ var kubernetes = map[string]string{
 	"k8s.io/apiextensions-apiserver":    "a sidecar must stay small",
 	"github.com/openai/openai-go":       "SDKs are for tests and the demo",
 	"github.com/anthropics/anthropic-s": "SDKs are for tests and the demo",
+	"google.golang.org/genai":           "SDKs are for tests",
+	"github.com/aws/":                   "SDKs are for tests",
 }
 
 func rules() map[string]rule {
