@@ -31,15 +31,15 @@ var compressors = map[string]func(io.Writer) io.WriteCloser{
 	},
 }
 
-func compressed(t testing.TB, coding string, text []byte) []byte {
-	t.Helper()
+func compressed(tb testing.TB, coding string, text []byte) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	z := compressors[coding](&out)
 	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out.Bytes()
 }
@@ -72,7 +72,7 @@ func TestA9CompressedBodies(t *testing.T) {
 		"br, longer than is read": {coded("br"), long, "slow down"},
 		"an unknown coding":       {coded("zstd"), compressed(t, "br", plain), ""},
 		"broken":                  {coded("br"), []byte{0xff, 0xfe, 0xfd}, ""},
-		"more codings than any":   {coded("gzip, gzip, gzip, gzip, gzip"), compressed(t, "gzip", plain), "slow down"},
+		"more codings than any":   {coded(strings.Repeat("gzip, ", 50)), compressed(t, "gzip", plain), "slow down"},
 		"empty":                   {coded("br"), nil, ""},
 	}
 	for name, tc := range cases {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// KeyHeader and KeyParameter carry an API key.
+	// KeyHeader and keyParameter carry an API key.
 	KeyHeader    = "X-Goog-Api-Key"
-	KeyParameter = "key"
+	keyParameter = "key"
 	// tokenParameter carries an OAuth token, which some old clients still send.
 	tokenParameter = "access_token"
 )
@@ -27,7 +27,7 @@ func (Dialect) SetCredential(h http.Header, query, key string) string {
 	} else {
 		credential.Replace(h, KeyHeader, key)
 	}
-	return credential.WithoutQuery(query, KeyParameter, tokenParameter)
+	return credential.WithoutQuery(query, keyParameter, tokenParameter)
 }
 
 // oauth tells tokens from keys: by their prefix, by the dots of signed ones, or by the scheme written before it.
@@ -41,5 +41,5 @@ func oauth(key string) (token string, is bool) {
 // Fingerprint implements dialect.Dialect. OAuth tokens live for an hour and say nothing of their account, so with
 // each new one the mirror of the provider's budgets starts anew.
 func (Dialect) Fingerprint(h http.Header, query string) uint64 {
-	return credential.Fingerprint(h, query, KeyParameter, tokenParameter)
+	return credential.Fingerprint(h, query, keyParameter, tokenParameter)
 }

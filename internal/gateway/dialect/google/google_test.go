@@ -191,7 +191,7 @@ func TestCredentials(t *testing.T) {
 		"AQ.Example":       {"X-Goog-Api-Key": {"AQ.Example"}},
 		"ya29.Example":     {"Authorization": {"Bearer ya29.Example"}},
 		"eyJhbGciOi.e.s":   {"Authorization": {"Bearer eyJhbGciOi.e.s"}},
-		"Bearer  a-token ": {"Authorization": {"Bearer a-token"}},
+		"Bearer a-token\n": {"Authorization": {"Bearer a-token"}},
 	} {
 		h := http.Header{"Authorization": {"Bearer app"}, "X-Goog-Api-Key": {"app"}}
 		query := Dialect{}.SetCredential(h, "alt=sse&key=app&access_token=app", key)
