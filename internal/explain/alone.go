@@ -50,6 +50,8 @@ func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does stri
 	}
 	stated, has := s.stated(r, resp)
 	switch {
+	case s.weighs && resp.Status == http.StatusTooManyRequests:
+		return s.weigh(r, stated, has)
 	case has && (s.longest == 0 || stated <= s.longest):
 		return stated, stated + s.added, "retries after " + span(stated, stated+s.added)
 	case has && s.beyond == aboveStop:
@@ -64,6 +66,23 @@ func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does stri
 		return from, to, fmt.Sprintf("ignores %s and retries after %s", duration(stated), span(from, to))
 	}
 	return from, to, "retries after " + span(from, to)
+}
+
+// weigh is what an SDK does with a 429 whose stated wait says whether it retries, not when.
+func (s sdk) weigh(r Reading, stated time.Duration, has bool) (from, to time.Duration, does string) {
+	if r.Reading.Source == dialect.SourceBody && !has {
+		stated, has = r.Reading.RetryAfter, true
+	}
+	switch {
+	case r.Class == dialect.ClassQuota:
+		return 0, -1, "gives the error to the app: it knows a spent quota"
+	case !has:
+		return 0, -1, "gives the error to the app: no wait is stated"
+	case stated > s.longest:
+		return 0, -1, fmt.Sprintf("gives the error to the app: %s is above its %s", duration(stated), duration(s.longest))
+	}
+	from, to = scaled(s.first, s.from), scaled(s.first, s.to)
+	return from, to, fmt.Sprintf("retries after %s, as %s is below its %s", span(from, to), duration(stated), duration(s.longest))
 }
 
 func scaled(d time.Duration, factor float64) time.Duration { return time.Duration(float64(d) * factor) }

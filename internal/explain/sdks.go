@@ -36,7 +36,7 @@ type statuses uint8
 const (
 	// usual: 408, 409, 429 and from 500 on.
 	usual statuses = iota
-	// allButMistakes: all but 400 to 407 and 409.
+	// allButMistakes: all but 400 to 407, 409 and 413.
 	allButMistakes
 	// serverAndThrottle: 429, 500, 502, 503 and 504.
 	serverAndThrottle
@@ -58,6 +58,8 @@ type sdk struct {
 	from, to float64       // what that is multiplied with at random
 	added    time.Duration // what is added to a stated wait at most
 	obeys    bool          // x-should-retry
+	// weighs: a stated wait says whether it retries a 429, not when; without one, or with a spent quota, it does not.
+	weighs bool
 	off      string        // how its retries are switched off
 }
 
@@ -93,7 +95,7 @@ var sdks = []sdk{
 	{name: "botocore (legacy mode)", dialects: []string{"Bedrock"}, retries: 4, retry: serverAndThrottle, first: time.Second, from: 0, to: 1, off: "AWS_MAX_ATTEMPTS=1"},
 	{name: "aws-sdk-go-v2", dialects: []string{"Bedrock"}, retries: 2, retry: serverAndThrottle, first: time.Second, from: 0, to: 1, off: "aws.NopRetryer"},
 	{name: "ai (Vercel)", dialects: manyLike, retries: 2, reads: standard, longest: time.Minute - 1, first: 2 * time.Second, from: 1, to: 1, off: "maxRetries: 0"},
-	{name: "@langchain/core", dialects: manyLike, retries: 6, retry: allButMistakes, first: time.Second, from: 1, to: 2, off: "maxRetries: 0"},
+	{name: "@langchain/core", dialects: manyLike, retries: 6, retry: allButMistakes, reads: hintSeconds | hintDate, longest: time.Minute, weighs: true, first: time.Second, from: 1, to: 2, off: "maxRetries: 0"},
 	{name: "litellm", dialects: manyLike, retries: 2, reads: hintSeconds | hintDate, longest: time.Minute, first: half, from: 1, to: 1.5, added: 750 * time.Millisecond, off: "num_retries=0, max_retries=0"},
 }
 
@@ -109,10 +111,51 @@ func sdksOf(dialect string) (out []sdk) {
 func (s statuses) includes(status int) bool {
 	switch s {
 	case allButMistakes:
-		return status == 408 || status > 409
+		return status == 408 || status > 409 && status != 413
 	case serverAndThrottle:
 		return status == 429 || status == 500 || status >= 502 && status <= 504
 	default:
 		return status == 408 || status == 409 || status == 429 || status >= 500
 	}
+}
+
+// SDK is what is known of a client library's retries, for documents.
+type SDK struct {
+	Name string
+	// Dialects are those it is used with.
+	Dialects []string
+	// Retries are those it makes by default, beside the first attempt.
+	Retries int
+	// Obeys: it does what x-should-retry says.
+	Obeys bool
+	// Longest is the longest stated wait that it waits, in words.
+	Longest string
+	// Off is how its retries are switched off.
+	Off string
+}
+
+// SDKs lists what is known of every SDK.
+func SDKs() (out []SDK) {
+	for _, s := range sdks {
+		out = append(out, SDK{Name: s.name, Dialects: s.dialects, Retries: s.retries, Obeys: s.obeys, Longest: s.longestText(), Off: s.off})
+	}
+	return out
+}
+
+func (s sdk) longestText() string {
+	switch {
+	case s.retries == 0:
+		return "-"
+	case s.reads == 0:
+		return "none: it reads none"
+	case s.longest == 0:
+		return "any"
+	case s.weighs:
+		return "none: up to " + duration(s.longest) + " it retries by its own backoff, above not at all"
+	case s.beyond == aboveStop:
+		return duration(s.longest) + "; does not retry above"
+	case s.beyond == aboveCut:
+		return duration(s.longest) + "; cuts longer ones to that"
+	}
+	return duration(s.longest.Round(time.Second)) + "; retries early above"
 }
