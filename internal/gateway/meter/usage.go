@@ -30,16 +30,20 @@ func addOpenAI(u *dialect.Usage, v gjson.Result) {
 	}
 }
 
-// openAIOutput is the output, with reasoning that lies outside of it: with xAI it does, and the total tells.
+// openAIOutput is the output, with the reasoning that xAI, and Gemini behind OpenAI's API, leave out of it. The
+// total holds it, whether it is stated or not; a gap of another size is something else.
 func openAIOutput(v gjson.Result) gjson.Result {
-	output := v.Get("completion_tokens")
+	output, input, total := v.Get("completion_tokens"), v.Get("prompt_tokens"), v.Get("total_tokens")
 	if !isCount(output) {
 		return v.Get("output_tokens")
 	}
-	input, total, reasoning := v.Get("prompt_tokens"), v.Get("total_tokens"), v.Get("completion_tokens_details.reasoning_tokens")
-	if isCount(input) && isCount(total) && isCount(reasoning) && count(reasoning) > 0 &&
-		count(total) == count(input)+count(output)+count(reasoning) {
-		output.Num += reasoning.Num
+	if !isCount(input) || !isCount(total) {
+		return output
+	}
+	gap := count(total) - count(input) - count(output)
+	reasoning := v.Get("completion_tokens_details.reasoning_tokens")
+	if gap > 0 && (!isCount(reasoning) || count(reasoning) == gap) {
+		output.Num += float64(gap)
 	}
 	return output
 }
