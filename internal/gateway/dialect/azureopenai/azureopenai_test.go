@@ -16,12 +16,12 @@ import (
 // the app's stays, in headers or query.
 func TestCredentials(t *testing.T) {
 	for key, header := range map[string]string{
-		" 0123456789abcdef\n":                  "Api-Key",
+		"0123456789abcdef":                     "Api-Key",
 		"eyJhbGciOi.eyJhdWQiOi.c2lnbmF0dXJl":   "Authorization",
 		"eyJ-that-only-begins-as-a-token-does": "Api-Key",
 	} {
 		h := http.Header{"Api-Key": {"app"}, "Authorization": {"Bearer app"}, "Ocp-Apim-Subscription-Key": {"app"}}
-		query := New().SetCredential(h, "api-version=2024-10-21&api-key=app&subscription-key=app", key)
+		query := New().SetCredential(h, "api-version=2024-10-21&api-key=app&subscription-key=app", " "+key+"\n")
 		if query != "api-version=2024-10-21" || len(h) != 1 || h.Get(header) == "" {
 			t.Errorf("%q: %v, query %q", key, h, query)
 		}
@@ -41,11 +41,11 @@ func TestFingerprintsTellAccountsApart(t *testing.T) {
 		"one in the query":  {nil, "api-version=1&subscription-key=one"},
 		"other in the same": {nil, "subscription-key=two&api-version=1"},
 	} {
-		print := New().Fingerprint(c.h, c.query)
-		if other, ok := seen[print]; ok {
+		fingerprint := New().Fingerprint(c.h, c.query)
+		if other, ok := seen[fingerprint]; ok {
 			t.Errorf("%s looks like %s", name, other)
 		}
-		seen[print] = name
+		seen[fingerprint] = name
 	}
 	if New().Fingerprint(http.Header{}, "api-version=1") != 0 {
 		t.Error("no key has a fingerprint")

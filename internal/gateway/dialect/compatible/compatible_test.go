@@ -136,10 +136,10 @@ func TestBucketsOfADayAreQuota(t *testing.T) {
 func TestRenewalPeriods(t *testing.T) {
 	table := []guidance.Triple{Bucket(plan.Requests, "", "Requests", time.Minute), Bucket(plan.Tokens, "", "Tokens", time.Minute)}
 	for value, want := range map[string]time.Duration{
-		"10": 10 * time.Second, " 86400 ": Day, "0": time.Minute, "soon": time.Minute, "-5": time.Minute, "": time.Minute,
+		"10": 10 * time.Second, "86400": Day, "0": time.Minute, "soon": time.Minute, "-5": time.Minute, "": time.Minute,
 	} {
 		h := http.Header{
-			"X-Ratelimit-Limit-Requests": {"5"}, "X-Ratelimit-Limit-Tokens": {"9"}, "X-Ratelimit-Renewalperiod-Requests": {value},
+			"X-Ratelimit-Limit-Requests": {"5"}, "X-Ratelimit-Limit-Tokens": {"9"}, "X-Ratelimit-Renewalperiod-Requests": {" " + value + " "},
 		}
 		r := guidance.Read(http.StatusOK, h, time.Time{}, table)
 		RenewalPeriods(h, &r)

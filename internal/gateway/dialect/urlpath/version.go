@@ -51,7 +51,7 @@ func hasSegment(path, segment string) bool {
 	return false
 }
 
-// IsVersion: v1, v2, v1beta.
+// IsVersion reports whether a segment is a version: v1, v2, v1beta.
 func IsVersion(segment string) bool {
 	return len(segment) > 1 && segment[0] == 'v' && segment[1] >= '0' && segment[1] <= '9'
 }
