@@ -150,3 +150,33 @@ func TestC1TheGatewaySeesFailuresInsideStreams(t *testing.T) {
 		})
 	}
 }
+
+// TestC3WaitsAreNeverEarly: where a refusal tells the wait, the gateway reads no less than the bucket needs.
+func TestC3WaitsAreNeverEarly(t *testing.T) {
+	// These say nothing of time, in any place.
+	silent := map[fakeprovider.Dialect]bool{
+		fakeprovider.VertexAI: true, fakeprovider.Bedrock: true, fakeprovider.Mistral: true, fakeprovider.Cohere: true,
+		fakeprovider.Fireworks: true, fakeprovider.DeepSeek: true, fakeprovider.XAI: true, fakeprovider.Perplexity: true,
+		fakeprovider.SelfHosted: true,
+	}
+	for _, s := range shapes.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := fakeprovider.New(fakeprovider.Options{Profiles: map[fakeprovider.Dialect]fakeprovider.Profile{
+					s.Dialect: {Limits: []fakeprovider.Limit{{Budget: fakeprovider.Requests, Amount: 3.9, Burst: 4, Window: time.Minute}}},
+				}})
+				p.SetLevel("", 0)
+				time.Sleep(123 * time.Millisecond)
+				perSecond := 3.9 / 60
+				needs := time.Duration((1/perSecond - 0.123) * float64(time.Second))
+				w := ask(p, s, s.Path, s.Body)
+				reading := dialectOf(s).ReadHeaders(w.Code, w.Header(), time.Now())
+				failed := dialectOf(s).ReadFailure(w.Code, w.Header(), w.Body.Bytes(), &reading)
+				wait, source, ok := reading.Wait(failed.Class)
+				if ok == silent[s.Dialect] || ok && wait < needs {
+					t.Errorf("wait %s from %s, %v; the bucket needs %s: %v %s", wait, source, ok, needs, w.Header(), w.Body)
+				}
+			})
+		})
+	}
+}

@@ -34,9 +34,9 @@ const outOfCredits = "You have exceeded your monthly included credits for Infere
 func huggingFaceLimits(h http.Header, c *call, budgets []level) {
 	for _, b := range budgets {
 		if b.Budget == Requests {
-			h["RateLimit"] = []string{fmt.Sprintf(`"api";r=%s;t=%d`, c.remaining(b), ceilTo(b.untilFull, time.Second))}
-			h["RateLimit-Policy"] = []string{fmt.Sprintf(`"fixed window";"api";q=%s;w=%s`, integer(b.Amount),
-				integer(b.Window.Seconds()))}
+			h.Set("Ratelimit", fmt.Sprintf(`"api";r=%s;t=%d`, c.remaining(b), ceilTo(b.untilFull, time.Second)))
+			h.Set("Ratelimit-Policy", fmt.Sprintf(`"fixed window";"api";q=%s;w=%s`, integer(b.Amount),
+				integer(b.Window.Seconds())))
 		}
 	}
 }
