@@ -60,7 +60,7 @@ type sdk struct {
 	obeys    bool          // x-should-retry
 	// weighs: a stated wait says whether it retries a 429, not when; without one, or with a spent quota, it does not.
 	weighs bool
-	off      string        // how its retries are switched off
+	off    string // how its retries are switched off
 }
 
 var (
