@@ -21,6 +21,8 @@ var (
 	nameBytes   = []byte(`bytes"`)
 	// invokeTexts is the text of chunks in the shapes of Llama, Titan, Mistral and Cohere.
 	invokeTexts = [][]byte{[]byte(`generation"`), []byte(`outputText"`), []byte(`text"`), nameContent}
+	// invokeEnds are the members that say why such a chunk is the last.
+	invokeEnds = [][]byte{[]byte(`stop_reason"`), []byte(`completionReason"`), nameFinish}
 )
 
 // invoke reads one event of an InvokeModel stream, which wraps the model's own chunk in base64, or the
@@ -62,11 +64,13 @@ func modelChunk(t *tally, chunk []byte) {
 		messages(t, nil, chunk)
 	case v.Get("choices").IsArray():
 		chat(t, nil, chunk)
+		modelEnd(t, chunk)
 	case v.Get("generation").Exists() || v.Get("outputText").Exists() || v.Get("outputs").Exists() || v.Get("text").Exists():
 		addModel(&t.usage, v)
 		if n := anyText(chunk, invokeTexts); n > 0 {
 			t.delta(n)
 		}
+		modelEnd(t, chunk)
 	default:
 		// Nova's chunks are the events of Converse, each in a member of its name.
 		v.ForEach(func(key, value gjson.Result) bool {
@@ -75,6 +79,13 @@ func modelChunk(t *tally, chunk []byte) {
 			}
 			return true
 		})
+	}
+}
+
+// modelEnd notes the end of a stream in the model's own words, should Bedrock's metrics not follow.
+func modelEnd(t *tally, chunk []byte) {
+	if anyText(chunk, invokeEnds) > 0 {
+		t.complete, t.content = true, true
 	}
 }
 
