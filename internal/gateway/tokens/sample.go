@@ -48,7 +48,7 @@ func (s *Sample) AddPlain(text []byte) {
 
 func (s *Sample) take(raw []byte, bytes int, decode func([]byte) []byte) {
 	switch {
-	case bytes == 0:
+	case bytes <= 0 || len(raw) == 0:
 	case s.exact != nil:
 		s.count(raw, bytes, decode)
 	default:

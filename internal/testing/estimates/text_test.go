@@ -50,6 +50,13 @@ func newCall(t *testing.T, p provider, text string) call {
 	return call{r, p.overhead + p.factor*float64(count(t, system)+count(t, text))}
 }
 
+// unseen is the request of which only the length is known.
+func (c call) unseen() *dialect.Request {
+	r := c.request
+	r.TokensPerByte = 0
+	return &r
+}
+
 func count(t *testing.T, text string) int {
 	t.Helper()
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
@@ -75,8 +82,8 @@ func kinds() map[string]func(r *rand.Rand, bytes int) string {
 // size is 1 to 16 KB, small ones more often.
 func size(r *rand.Rand) int { return 1 << 10 << r.IntN(5) }
 
-// teach bills n calls of all kinds.
-func teach(t *testing.T, e *admission.Estimator, p provider, n int) {
+// teach bills n calls of all kinds to two estimators, of which one knows the texts' lengths alone.
+func teach(t *testing.T, e, blind *admission.Estimator, p provider, n int) {
 	t.Helper()
 	r := chance(7)
 	for range n {
@@ -85,12 +92,14 @@ func teach(t *testing.T, e *admission.Estimator, p provider, n int) {
 			text = corpus.Kinds[r.IntN(len(corpus.Kinds))].Text(r, size(r))
 		}
 		c := newCall(t, p, text)
-		e.Learn("m", e.Of(&c.request), admission.Charge{Input: c.billed, Charged: c.billed, Output: 10})
+		charge := admission.Charge{Input: c.billed, Charged: c.billed, Output: 10}
+		e.Learn("m", e.Of(&c.request), charge)
+		blind.Learn("m", blind.Of(c.unseen()), charge)
 	}
 }
 
-// TestErrorsOfTextEstimates: by length alone, as was done once, by the characters before anything is learned, and
-// after 20 calls of the model, which were of all kinds. The bars are of the last two.
+// TestErrorsOfTextEstimates: by the characters before anything is learned, and after 20 calls of the model, which were
+// of all kinds; beside it, without bars, what the length alone would tell.
 func TestErrorsOfTextEstimates(t *testing.T) {
 	const calls = 60
 	bars := map[string]struct{ before, after bar }{
@@ -101,24 +110,24 @@ func TestErrorsOfTextEstimates(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			rows := map[string][]distribution{}
 			fresh, taught := admission.NewEstimator(facts.AsProduced), admission.NewEstimator(facts.AsProduced)
-			teach(t, taught, p, 20)
+			taughtBlind := admission.NewEstimator(facts.AsProduced)
+			teach(t, taught, taughtBlind, p, 20)
 			seed := uint64(1000)
 			for name, text := range kinds() {
-				var blind, before, after distribution
+				var blind, blindAfter, before, after distribution
 				for i := range uint64(calls) {
 					r := chance(seed + i)
 					c := newCall(t, p, text(r, size(r)))
-					unseen := c.request
-					unseen.TokensPerByte = 0
-					blind.add(fresh.Of(&unseen).Input, c.billed)
+					blind.add(fresh.Of(c.unseen()).Input, c.billed)
+					blindAfter.add(taughtBlind.Of(c.unseen()).Input, c.billed)
 					before.add(fresh.Of(&c.request).Input, c.billed)
 					after.add(taught.Of(&c.request).Input, c.billed)
 				}
 				bars[p.name].before.check(t, name+" before", before)
 				bars[p.name].after.check(t, name+" after", after)
-				rows[name] = []distribution{blind, before, after}
+				rows[name] = []distribution{blind, blindAfter, before, after}
 			}
-			report(t, []string{"by length", "before", "after 20 calls"}, rows)
+			report(t, []string{"by length", "and 20 calls", "by characters", "and 20 calls"}, rows)
 		})
 	}
 }
