@@ -217,6 +217,25 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestASignaturesPartsAreNotRepeated: AWS answers a wrong signature with all that it signed, tokens among it.
+func TestASignaturesPartsAreNotRepeated(t *testing.T) {
+	const token, key = "IQoJb3JpZ2luX2VjEJr//////////wEaCXVzLWVhc3QtMSJHMEUCIQ", "AKIAIOSFODNN7EXAMPLE"
+	body := `{"message":"The request signature we calculated does not match the signature you provided. The Canonical String for this request should have been\n'POST\n/model/m/converse\n\nx-amz-date:20260615T120000Z\nx-amz-security-token:` +
+		token + `\n' Credential=` + key + `/20260615"}`
+	f, _ := read(http.StatusForbidden, http.Header{headerErrorType: {"InvalidSignatureException"}}, body)
+	short, _ := read(http.StatusForbidden, http.Header{}, `{"message":"x-amz-security-token:`+token+` Credential=`+key+`/20260615 is wrong"}`)
+	for _, message := range []string{f.Message, short.Message} {
+		for i := 0; i+8 <= len(token); i += 4 {
+			if strings.Contains(message, token[i:i+8]) || strings.Contains(message, key[:12]) {
+				t.Fatalf("%q", message)
+			}
+		}
+	}
+	if f.Class != dialect.ClassPermanent || !strings.HasPrefix(f.Message, "The request signature") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // FuzzErrorType: no header and no body makes a name of anything but letters, nor a class of nothing.
 func FuzzErrorType(f *testing.F) {
 	f.Add("ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"Too many tokens per day"}`)
