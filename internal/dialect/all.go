@@ -92,7 +92,8 @@ var all = []Facts{
 	},
 	{
 		Name: "OpenRouter", Route: "openrouter", DefaultBaseURL: "https://openrouter.ai",
-		Charges: EstimateThenActual, ResetMeans: ResetUsable, SmallestInputTokens: 1,
+		// Attempts that failed count towards the free models' day.
+		Charges: EstimateThenActual, ResetMeans: ResetUsable, ChargesRejected: true, SmallestInputTokens: 1,
 	},
 	{
 		Name: "GitHubModels", Route: "githubmodels", Aliases: []string{"github-models"}, DefaultBaseURL: "https://models.github.ai",

@@ -82,6 +82,25 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// TestRequestsOfAnUnstatedWindowPaceNothing: a limit of ten seconds must not be taken for one of a minute.
+func TestRequestsOfAnUnstatedWindowPaceNothing(t *testing.T) {
+	h := http.Header{
+		"X-Ratelimit-Limit-Requests": {"20"}, "X-Ratelimit-Remaining-Requests": {"19"},
+		"X-Ratelimit-Limit-Tokens": {"20000"}, "X-Ratelimit-Remaining-Tokens": {"19000"},
+	}
+	for _, stated := range []string{"", "10"} {
+		want := "interval"
+		if stated != "" {
+			want = ""
+			h.Set("X-Ratelimit-Renewalperiod-Requests", stated)
+		}
+		r := New().ReadHeaders(http.StatusOK, h, time.Time{})
+		if len(r.Budgets) != 2 || r.Budgets[0].Bucket != want || r.Budgets[1].Bucket != "" {
+			t.Errorf("%q: %+v", stated, r.Budgets)
+		}
+	}
+}
+
 // TestTimeSpans: days.hours:minutes:seconds, and nothing else.
 func TestTimeSpans(t *testing.T) {
 	const day = 24 * time.Hour

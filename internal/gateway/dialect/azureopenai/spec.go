@@ -22,20 +22,35 @@ func New() Dialect {
 			compatible.Bucket(plan.Requests, "", "Requests", time.Minute),
 			compatible.Bucket(plan.Tokens, "", "Tokens", time.Minute),
 		},
-		Headers: func(_ int, h http.Header, r *dialect.Reading) { compatible.RenewalPeriods(h, r) },
+		Headers: headers,
 		Operations: map[string]dialect.Operation{
 			"extensions/chat/completions": {Name: "chat", Format: dialect.FormatChat, Metered: true},
 			"messages":                    compatible.Messages,
-			"messages/count_tokens":       {Name: "other", Free: true},
+			"messages/count_tokens":       compatible.CountTokens,
 		},
 		Classify: classify, Hint: hint,
 	}}}
 }
 
+// headers keeps a bucket of requests apart unless its window is stated. Azure counts requests by the second or by ten
+// of them and reports that part of the minute's limit: calls paced as if it were the whole would be six times
+// too slow.
+func headers(_ int, h http.Header, r *dialect.Reading) {
+	compatible.RenewalPeriods(h, r)
+	if _, stated := compatible.HeaderSeconds(h, "X-Ratelimit-Renewalperiod-Requests"); stated {
+		return
+	}
+	for i := range r.Budgets {
+		if r.Budgets[i].Budget == plan.Requests && r.Budgets[i].Bucket == "" {
+			r.Budgets[i].Bucket = "interval"
+		}
+	}
+}
+
 func classify(f compatible.Failed) dialect.Class {
 	switch {
-	case f.Says("out of call volume quota"):
-		return dialect.ClassQuota // API Management's 403: the key is right, its allowance is spent
+	case f.Status == http.StatusForbidden && f.Says("quota") && f.Says("out of", "exceeded"):
+		return dialect.ClassQuota // API Management's: the key is right, its allowance is spent
 	case f.Status != http.StatusTooManyRequests:
 	case f.Says("high demand"), f.Document.Code == "NoCapacity":
 		return dialect.ClassOverload

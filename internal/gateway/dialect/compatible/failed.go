@@ -70,7 +70,7 @@ var words = [...]struct{ text, budget string }{
 	{"completion tokens per", plan.OutputTokens},
 	{"tokens per", plan.Tokens},
 	{"token rate limit", plan.Tokens},
-	{"token limit per", plan.Tokens},
+	{"token limit", plan.Tokens},
 	{"(tpm)", plan.Tokens},
 	{"(tpd)", plan.Tokens},
 	{"requests per", plan.Requests},

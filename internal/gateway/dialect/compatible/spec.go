@@ -50,8 +50,14 @@ type Spec struct {
 	Costs request.Costs
 }
 
-// Messages is the operation of providers that serve Anthropic's API beside OpenAI's.
-var Messages = dialect.Operation{Name: "messages", Format: dialect.FormatMessages, Metered: true}
+// The operations of providers that serve Anthropic's API beside OpenAI's.
+var (
+	Messages    = dialect.Operation{Name: "messages", Format: dialect.FormatMessages, Metered: true}
+	CountTokens = dialect.Operation{Name: "other", Free: true}
+)
+
+// Anthropic is where they are.
+var Anthropic = map[string]dialect.Operation{"messages": Messages, "messages/count_tokens": CountTokens}
 
 // Bucket is a bucket under the header names that OpenAI began with: x-ratelimit-limit-SUFFIX and its like. suffix
 // has the canonical form of a header's name.

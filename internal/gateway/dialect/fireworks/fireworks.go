@@ -18,7 +18,7 @@ import (
 // by the first, which they do. Accounts and their models lie below another version than inference.
 var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Name: "Fireworks", Version: "/inference/v1", Beside: []string{"accounts"},
-	Operations: map[string]dialect.Operation{"messages": compatible.Messages},
+	Operations: compatible.Anthropic,
 	Buckets: []guidance.Triple{
 		compatible.Bucket(plan.Requests, "", "Requests", time.Minute),
 		compatible.Bucket(plan.InputTokens, "", "Tokens-Prompt", time.Minute),

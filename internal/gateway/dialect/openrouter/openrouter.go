@@ -22,7 +22,7 @@ var buckets = []guidance.Triple{{
 // Dialect is OpenRouter's.
 var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Name: "OpenRouter", Version: "/api/v1",
-	Operations: map[string]dialect.Operation{"messages": compatible.Messages},
+	Operations: compatible.Anthropic,
 	Buckets:    buckets,
 	Complete:   complete,
 	Classify:   classify,

@@ -18,7 +18,7 @@ import (
 // Dialect is xAI's. Requests are limited per second or per minute, and no header says which.
 var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Name: "XAI", Version: "/v1",
-	Operations: map[string]dialect.Operation{"messages": compatible.Messages},
+	Operations: compatible.Anthropic,
 	Buckets: []guidance.Triple{
 		compatible.Bucket(plan.Requests, "", "Requests", 0),
 		compatible.Bucket(plan.Tokens, "", "Tokens", time.Minute),
