@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
@@ -59,6 +60,11 @@ func decode(coding string, body []byte) []byte {
 	case "gzip", "x-gzip":
 		r, err = gzip.NewReader(bytes.NewReader(body))
 	case "br":
+		if wideWindow(body) {
+			return nil
+		}
+		oneWindow.Lock()
+		defer oneWindow.Unlock()
 		r = brotli.NewReader(bytes.NewReader(body))
 	case "deflate":
 		r = inflater(body)
@@ -73,6 +79,16 @@ func decode(coding string, body []byte) []byte {
 		return body // it was undone before, and the header was left
 	}
 	return text
+}
+
+// oneWindow is held while brotli is undone: its window may take megabytes for a body of bytes, and errors come in
+// crowds. Undoing what is read of a body takes less than a millisecond.
+var oneWindow sync.Mutex
+
+// wideWindow finds windows above four megabytes (RFC 7932, 9.1), which no server makes unless it is told to.
+func wideWindow(body []byte) bool {
+	const usual = 5 // 22 bits; the three bits behind a set one are what exceeds 17
+	return len(body) > 0 && body[0]&1 == 1 && body[0]>>1&7 > usual
 }
 
 // inflater reads zlib, which the coding means, or the bare stream, which some servers send.
