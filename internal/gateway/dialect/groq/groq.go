@@ -4,6 +4,7 @@
 package groq
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ func classify(f compatible.Failed) dialect.Class {
 		return dialect.ClassOverload
 	case f.Document.Code == "blocked_api_access", strings.HasPrefix(f.Document.Code, "spend_"):
 		return dialect.ClassQuota // the organisation's own spend limit, under status 400
+	case f.Status == http.StatusTooManyRequests && f.Exhausted():
+		return dialect.ClassQuota // the requests of a day
 	}
 	return openai.Classify(f.Status, f.Document)
 }
