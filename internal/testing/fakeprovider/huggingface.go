@@ -30,11 +30,15 @@ var huggingFaceProvider = &provider{
 const outOfCredits = "You have exceeded your monthly included credits for Inference Providers. Subscribe to PRO to get 20x " +
 	"more monthly included credits."
 
-// huggingFaceLimits are those of requests. The policy is not a valid structured field with the provider either.
+// huggingFaceLimits are those of requests, with the time until there are more. The policy is not a valid structured field with the provider either.
 func huggingFaceLimits(h http.Header, c *call, budgets []level) {
 	for _, b := range budgets {
 		if b.Budget == Requests {
-			h.Set("Ratelimit", fmt.Sprintf(`"api";r=%s;t=%d`, c.remaining(b), ceilTo(b.untilFull, time.Second)))
+			untilMore := b.untilFull
+			if perSecond := b.Amount / b.Window.Seconds(); b.remaining < 1 {
+				untilMore = time.Duration((1 - b.remaining) / perSecond * float64(time.Second))
+			}
+			h.Set("Ratelimit", fmt.Sprintf(`"api";r=%s;t=%d`, c.remaining(b), ceilTo(untilMore, time.Second)))
 			h.Set("Ratelimit-Policy", fmt.Sprintf(`"fixed window";"api";q=%s;w=%s`, integer(b.Amount),
 				integer(b.Window.Seconds())))
 		}
