@@ -67,7 +67,8 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 	if decode := decoderOf(coding); decode != nil {
 		plain := h.Clone()
 		plain.Del("Content-Encoding")
-		return &compressedMeter{Meter: c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream}), decode: decode}
+		meter := c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream})
+		return &compressedMeter{Meter: meter, decode: decode, brotli: coding == "br"}
 	}
 	return &blind{}
 }

@@ -53,7 +53,8 @@ func TestPatienceIsTheShortestThatIsSaid(t *testing.T) {
 }
 
 func TestFirstLaneThatMatchesTakesTheCall(t *testing.T) {
-	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
+	// Without usage nothing is learned: the sizes stay as they are estimated.
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { fail(w, http.StatusOK, `{"type":"message"}`) })
 	route := anthropicRoute()
 	route.Lanes = []plan.Lane{
 		{Name: "bulk", MinInputTokens: 20_000, SharePermille: 300, MaxDepth: 10, MaxWaitMillis: 1000},

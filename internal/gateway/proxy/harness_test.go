@@ -241,5 +241,5 @@ func perMinute(name, budget string, amount int64) plan.Limit {
 
 // message is a body for Anthropic whose text has about so many tokens by the unlearned estimate.
 func message(tokens int) string {
-	return `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role":"user","content":"` + strings.Repeat("abc", tokens) + `"}]}`
+	return `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role":"user","content":"` + strings.Repeat("a ", tokens) + `"}]}`
 }

@@ -110,14 +110,18 @@ func TestSignedPathsKeepTheirEscapes(t *testing.T) {
 }
 
 func compressed(coding, text string) []byte {
+	return compressedBy(text, func(w io.Writer) io.WriteCloser {
+		if coding == "br" {
+			return brotli.NewWriterLevel(w, brotli.BestSpeed)
+		}
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		return z
+	})
+}
+
+func compressedBy(text string, coder func(io.Writer) io.WriteCloser) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if coding == "br" {
-		z := brotli.NewWriterLevel(&b, brotli.BestSpeed)
-		_, _ = io.WriteString(z, text)
-		_ = z.Close()
-		return b.Bytes()
-	}
+	z := coder(&b)
 	_, _ = io.WriteString(z, text)
 	_ = z.Close()
 	return b.Bytes()
@@ -127,15 +131,19 @@ func compressed(coding, text string) []byte {
 func TestCompressedAnswersToSignedRequestsAreMetered(t *testing.T) {
 	const document = `{"output":{"message":{"content":[{"text":"hi"}]}},"stopReason":"end_turn","usage":{"inputTokens":120,"outputTokens":30}}`
 	// One is enough: the bound is the same for both.
+	wide := compressedBy(document, func(w io.Writer) io.WriteCloser {
+		return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: 1, LGWin: 24})
+	})
 	bomb := map[string][]byte{"gzip": compressed("gzip", strings.Repeat(" ", maxUncompressed+1<<20)+document), "br": nil}
 	for _, coding := range []string{"br", "gzip"} {
 		for name, tc := range map[string]struct {
 			body []byte
 			want uint64
 		}{
-			"whole":  {compressed(coding, document), 120},
-			"a bomb": {bomb[coding], 0},
-			"junk":   {[]byte("\x1b\x0f\xff junk that is not compressed at all"), 0},
+			"whole":         {compressed(coding, document), 120},
+			"a bomb":        {bomb[coding], 0},
+			"a wide window": {wide, 0},
+			"junk":          {[]byte("\x1b\x0f\xff junk that is not compressed at all"), 0},
 		} {
 			t.Run(coding+", "+name, func(t *testing.T) {
 				provider, last := arrivals(func(w http.ResponseWriter, _ *http.Request) {
