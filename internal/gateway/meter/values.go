@@ -40,9 +40,12 @@ func (m *valueMeter) Write(p []byte) []byte {
 	m.values.Write(p, &m.reading)
 	if m.whole {
 		m.complete = m.values.Ended()
-		m.content = m.content || m.complete && !m.failed
 	}
 	return p
 }
 
-func (m *valueMeter) Close() []byte { return nil }
+// Close counts a whole answer as content, though nothing in it is text.
+func (m *valueMeter) Close() []byte {
+	m.content = m.content || m.complete && !m.failed
+	return nil
+}
