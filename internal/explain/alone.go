@@ -45,7 +45,7 @@ func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does stri
 		return 0, -1, "gives the error to the app: it retries only when told to"
 	case s.obeys && r.Reading.ShouldRetry == "false":
 		return 0, -1, "gives the error to the app, as x-should-retry says"
-	case !s.retry.includes(resp.Status) && !(s.obeys && r.Reading.ShouldRetry == "true"):
+	case !s.retry.includes(resp.Status) && (!s.obeys || r.Reading.ShouldRetry != "true"):
 		return 0, -1, fmt.Sprintf("gives the error to the app: it does not retry %d", resp.Status)
 	}
 	stated, has := s.stated(r, resp)
@@ -62,7 +62,7 @@ func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does stri
 		return 0, -1, "retries after a backoff of its own"
 	}
 	from, to = scaled(s.first, s.from), scaled(s.first, s.to)
-	if has {
+	if has && s.beyond == aboveOwn {
 		return from, to, fmt.Sprintf("ignores %s and retries after %s", duration(stated), span(from, to))
 	}
 	return from, to, "retries after " + span(from, to)

@@ -114,9 +114,10 @@ func (s statuses) includes(status int) bool {
 		return status == 408 || status > 409 && status != 413
 	case serverAndThrottle:
 		return status == 429 || status == 500 || status >= 502 && status <= 504
-	default:
+	case usual:
 		return status == 408 || status == 409 || status == 429 || status >= 500
 	}
+	return false
 }
 
 // SDK is what is known of a client library's retries, for documents.

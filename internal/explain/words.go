@@ -12,11 +12,11 @@ import (
 // duration writes a duration as people do: 1.243s, 6m, 1h5m, 3d.
 func duration(d time.Duration) string {
 	if d >= 2*day {
-		days := d / day
-		if rest := (d - days*day).Round(time.Hour); rest > 0 {
-			return short(days, "d") + short(rest/time.Hour, "h")
+		d = d.Round(time.Hour)
+		if hours := d % day / time.Hour; hours > 0 {
+			return short(d/day, "d") + short(hours, "h")
 		}
-		return short(days, "d")
+		return short(d/day, "d")
 	}
 	switch {
 	case d >= time.Hour:

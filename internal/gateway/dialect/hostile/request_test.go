@@ -14,11 +14,17 @@ import (
 // formats are operations of every format, for meters of dialects that know few of them: what is not theirs they must
 // bear all the same.
 var formats = []dialect.Operation{
-	{Name: "chat", Format: dialect.FormatChat}, {Name: "responses", Format: dialect.FormatResponses},
-	{Name: "messages", Format: dialect.FormatMessages}, {Name: "generate", Format: dialect.FormatGenerate, Stream: true},
-	{Name: "converse", Format: dialect.FormatConverse, Stream: true}, {Name: "invoke", Format: dialect.FormatInvoke},
-	{Name: "chat", Format: dialect.FormatCohere}, {Name: "generate", Format: dialect.FormatOllama},
-	{Name: "generate", Format: dialect.FormatTGI}, {Name: "embeddings", Format: dialect.FormatChat}, {Name: "other"},
+	{Name: "chat", Format: dialect.FormatChat},
+	{Name: "responses", Format: dialect.FormatResponses},
+	{Name: "messages", Format: dialect.FormatMessages},
+	{Name: "generate", Format: dialect.FormatGenerate, Stream: true},
+	{Name: "converse", Format: dialect.FormatConverse, Stream: true},
+	{Name: "invoke", Format: dialect.FormatInvoke},
+	{Name: "chat", Format: dialect.FormatCohere},
+	{Name: "generate", Format: dialect.FormatOllama},
+	{Name: "generate", Format: dialect.FormatTGI},
+	{Name: "embeddings", Format: dialect.FormatChat},
+	{Name: "other"},
 }
 
 func operation(_ dialect.Dialect, which uint8) dialect.Operation {

@@ -29,6 +29,7 @@ func each(t *testing.T, check func(t *testing.T, f *fixture)) {
 func TestA7QuotasAreNeverAThrottlesWait(t *testing.T) {
 	quotas := 0
 	each(t, func(t *testing.T, f *fixture) {
+		t.Helper()
 		got := f.read(t)
 		if got.Class != dialect.ClassQuota {
 			return
@@ -52,6 +53,7 @@ func TestA7QuotasAreNeverAThrottlesWait(t *testing.T) {
 // TestA10NoBudgetIsNegativeOrMadeUp: what a header does not state is -1, and what one states is never below zero.
 func TestA10NoBudgetIsNegativeOrMadeUp(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
+		t.Helper()
 		bare := f.d.ReadHeaders(f.Response.Status(), map[string][]string{}, received)
 		if len(bare.Budgets) > 0 || bare.Source != dialect.SourceNone || bare.RetryAfter != 0 {
 			t.Errorf("from no header: %+v", bare)
@@ -90,6 +92,7 @@ func TestB5EveryChatStreamReportsUsage(t *testing.T) {
 func TestB6OnlyAnInjectedChunkIsTakenOut(t *testing.T) {
 	taken := 0
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
+		t.Helper()
 		_, asks := f.d.InjectUsage(op, []byte(`{"stream":true}`))
 		got := f.meter(op, true, f.Response.Body)
 		want := f.Response.Body
@@ -128,6 +131,7 @@ func withoutUsageChunk(stream []byte) []byte {
 // TestB9NoPrefixOfAStreamIsComplete: a stream cut anywhere before its own end is seen to be cut.
 func TestB9NoPrefixOfAStreamIsComplete(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
+		t.Helper()
 		whole := f.meter(op, false, f.Response.Body)
 		if !whole.Complete {
 			return
@@ -149,6 +153,7 @@ func TestB9NoPrefixOfAStreamIsComplete(t *testing.T) {
 // TestC1UsageOnlyGrows: cutting a stream short never finds more than the whole has: nothing is added twice.
 func TestC1UsageOnlyGrows(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
+		t.Helper()
 		whole := f.meter(op, false, f.Response.Body).Usage
 		for i := range f.Response.Body {
 			part := f.meter(op, false, f.Response.Body[:i]).Usage
@@ -163,6 +168,7 @@ func TestC1UsageOnlyGrows(t *testing.T) {
 // side of the input they stand.
 func TestC3CachedTokensAreChargedOnce(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
+		t.Helper()
 		u := f.read(t).Usage
 		if u.Input < 0 {
 			return

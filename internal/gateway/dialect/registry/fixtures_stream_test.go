@@ -76,6 +76,7 @@ func streams(t *testing.T, check func(t *testing.T, f *fixture, op dialect.Opera
 // the removal of a usage chunk that was asked for on the client's behalf.
 func TestB4StreamsCutAnywhere(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
+		t.Helper()
 		body := f.Response.Body
 		if len(body) > maxStream {
 			t.Fatalf("%d bytes, at most %d are cut at each byte", len(body), maxStream)
@@ -113,6 +114,7 @@ func TestB4EveryWayToWriteEvents(t *testing.T) {
 		"no last blank line":     func(s string) string { return strings.TrimRight(s, "\n") },
 	}
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
+		t.Helper()
 		if !isEvents(f) {
 			return // frames and lines of JSON have one way each
 		}
@@ -138,6 +140,7 @@ func isEvents(f *fixture) bool {
 // TestB3LinesOfAnyLength: one long event neither stops a stream nor hides the usage after it.
 func TestB3LinesOfAnyLength(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
+		t.Helper()
 		want := f.meter(op, false, f.Response.Body)
 		for _, size := range []int{65_535, 65_536, 1 << 20, 5 << 20} {
 			body, ok := f.padded(size)
