@@ -109,8 +109,8 @@ var text = strings.TrimSpace(fakeprovider.Text(shapes.Output - shapes.Reasoning)
 
 func checkRefusals(t *testing.T, g *dataplane.Gateway, s shapes.Shape) {
 	t.Helper()
-	// Its buckets are empty, so the first attempt is refused by one; it fills while the gateway waits.
-	g.Provider.SetLevel(drained(s), 0)
+	// Its buckets are in debt for the next 180 ms, so the first attempt is refused; they fill while the gateway waits.
+	g.Provider.SetLevel(drained(s), -0.3)
 	status, body, arrivals := through(t, g, s, s.Path, s.Body, rich)
 	if status != http.StatusOK || len(arrivals) < 2 || arrivals[0].Verdict != "Throttled" {
 		t.Errorf("throttled: status %d, arrivals %+v: %s", status, arrivals, body)

@@ -90,10 +90,10 @@ func TestB3TheGatewayMetersWhatTheSimulatorBills(t *testing.T) {
 	}
 }
 
-// drained is the budget that a test empties: with Groq not the requests, whose day would be spent too, and that is
-// no throttle.
+// drained is the budget that a test empties: where requests are limited by the day too, not those, since a day that
+// is spent is no throttle.
 func drained(s shapes.Shape) fakeprovider.Budget {
-	if s.Dialect == fakeprovider.Groq {
+	if s.Dialect == fakeprovider.Groq || s.Dialect == fakeprovider.Cerebras {
 		return fakeprovider.Tokens
 	}
 	return ""

@@ -131,7 +131,7 @@ func TestBedrockSDKReadsConverseStream(t *testing.T) {
 func TestBedrockSDKReadsErrors(t *testing.T) {
 	provider, server := startTLS(t, fakeprovider.Options{})
 	client := withBearer(server)
-	provider.SetLevel("", 0)
+	provider.SetLevel("", inDebt)
 	_, err := client.Converse(t.Context(), converseInput())
 	var throttled *types.ThrottlingException
 	if !errors.As(err, &throttled) || !strings.HasPrefix(throttled.ErrorMessage(), "Too many tokens") {

@@ -100,7 +100,7 @@ func TestGeminiSDKReadsErrors(t *testing.T) {
 		status string
 		says   string
 	}{
-		"throttled":  {level: 0, code: 429, status: "RESOURCE_EXHAUSTED", says: "Please retry in "},
+		"throttled":  {level: inDebt, code: 429, status: "RESOURCE_EXHAUSTED", says: "Please retry in "},
 		"overloaded": {fault: fakeprovider.FaultOverload, level: 100, code: 503, status: "UNAVAILABLE", says: "overloaded"},
 		"quota":      {fault: fakeprovider.FaultQuota, level: 100, code: 429, status: "RESOURCE_EXHAUSTED", says: "quota"},
 		"no model":   {model: "no-such-model", level: 100, code: 404, status: "NOT_FOUND", says: "not found"},
