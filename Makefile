@@ -29,6 +29,7 @@ demo-down: ## Remove everything the demo made.
 .PHONY: test
 test: kube-assets sdks ## Unit, integration (real API server) and data-plane tests, with the race detector.
 	$(GOTEST) ./...
+	$(GOTEST) -tags tokenizer ./internal/gateway/tokens ./internal/gateway/dialect/request
 
 ##@ Tests
 

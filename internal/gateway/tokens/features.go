@@ -14,8 +14,10 @@ const (
 	space
 	newline
 	inside // of a character
-	two    // the first of two bytes: Latin, Greek, Cyrillic, Hebrew, Arabic
-	indic  // of three: the scripts of India, Thai and Lao, which vocabularies cut into syllables
+	accent // the first of two bytes: Latin letters with accents
+	slavic // of two: Cyrillic, of which vocabularies know more than of the next
+	two    // of two: Greek, Hebrew, Arabic
+	indic  // of three: the scripts of India, Thai, Georgian, Vietnamese letters, which vocabularies cut into syllables
 	three  // of three: the rest of the world, Chinese above all
 	four   // of four: emoji
 )
@@ -35,12 +37,16 @@ var classes = func() (t [256]class) {
 			t[c] = newline
 		case c >= 0xf0:
 			t[c] = four
-		case c > 0xe0:
+		case c > 0xe1:
 			t[c] = three
-		case c == 0xe0:
+		case c >= 0xe0:
 			t[c] = indic
-		case c >= 0xc0:
+		case c >= 0xd0 && c <= 0xd3:
+			t[c] = slavic
+		case c >= 0xcc:
 			t[c] = two
+		case c >= 0xc0:
+			t[c] = accent
 		case c >= 0x80:
 			t[c] = inside
 		}
@@ -58,7 +64,9 @@ type features struct {
 	moreMarks int // marks that follow a mark
 	spaces    int // runs of two and more
 	lines     int // runs of newlines
-	pairs     int // characters of two bytes
+	accents   int // characters of two bytes that are Latin
+	slavic    int // that are Cyrillic
+	pairs     int // all others
 	syllables int // of three, in scripts of syllables
 	triples   int // of three, in all others
 	quads     int // of four
@@ -95,9 +103,11 @@ func read(text []byte) (f features) {
 func (f *features) add(c, previous class, run int) {
 	switch c {
 	case lower, upper:
-		if previous == digit || previous == lower {
+		switch previous {
+		case digit, lower:
 			f.glued++
-		} else {
+		case indic: // in the middle of a word
+		default:
 			f.words++
 		}
 		f.long += max(run-longWord, 0)
@@ -112,6 +122,10 @@ func (f *features) add(c, previous class, run int) {
 		}
 	case newline:
 		f.lines++
+	case accent:
+		f.accents += run
+	case slavic:
+		f.slavic += run
 	case two:
 		f.pairs += run
 	case indic:

@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/tokens"
 )
 
-// unseen are kinds of text to which no weight was fitted.
+// unseen are kinds of text that are not among the nine that the weights were fitted to.
 var unseen = map[string]string{
 	"German":     "Der Ausschuss tagte im Frühjahr zweimal und verschob die schwierigste Frage jedes Mal auf einen anderen Tag. Wenn man das Mehl auf einmal hinzufügt, wird die Soße zu schnell dick und schmeckt nach Kleister. Der Quartalsumsatz stieg um elf Prozent, obwohl die Kosten in der nördlichen Region noch schneller wuchsen.",
 	"French":     "Le comité s'est réuni deux fois au printemps et, chaque fois, il a remis la question la plus difficile à plus tard. Si l'on ajoute toute la farine d'un coup, la sauce épaissit trop vite. Le chiffre d'affaires trimestriel a progressé de onze pour cent, bien que les coûts aient augmenté encore plus vite au nord.",
@@ -20,6 +20,16 @@ var unseen = map[string]string{
 	"Hindi":      "समिति की वसंत में दो बार बैठक हुई और दोनों बार सबसे कठिन प्रश्न को किसी और दिन के लिए छोड़ दिया गया। कृपया संलग्न रिपोर्ट का तीन छोटे अनुच्छेदों में सारांश दें।",
 	"Thai":       "คณะกรรมการประชุมกันสองครั้งในฤดูใบไม้ผลิ และทั้งสองครั้งก็เลื่อนคำถามที่ยากที่สุดออกไป กรุณาสรุปรายงานที่แนบมาเป็นสามย่อหน้าสั้น ๆ",
 	"Arabic":     "اجتمعت اللجنة مرتين في الربيع وفي كل مرة أجلت أصعب سؤال إلى يوم آخر. يرجى تلخيص التقرير المرفق في ثلاث فقرات قصيرة.",
+	"Vietnamese": "Ủy ban đã họp hai lần vào mùa xuân và cả hai lần đều để lại câu hỏi khó nhất cho một ngày khác. Vui lòng tóm tắt báo cáo đính kèm trong ba đoạn ngắn và liệt kê mọi rủi ro còn tồn tại.",
+	"Polish":     "Komitet spotkał się wiosną dwukrotnie i za każdym razem odkładał najtrudniejsze pytanie na inny dzień. Proszę streścić załączony raport w trzech krótkich akapitach i wymienić wszystkie otwarte zagrożenia.",
+	"Czech":      "Výbor se na jaře sešel dvakrát a pokaždé odložil nejtěžší otázku na jiný den. Shrňte prosím přiložený dokument do tří krátkých odstavců a uveďte všechna otevřená rizika.",
+	"Turkish":    "Komite ilkbaharda iki kez toplandı ve her ikisinde de en zor soruyu başka bir güne bıraktı. Lütfen ekteki raporu üç kısa paragrafta özetleyin ve açık olan tüm riskleri sıralayın.",
+	"Greek":      "Η επιτροπή συνεδρίασε δύο φορές την άνοιξη και κάθε φορά άφησε το δυσκολότερο ερώτημα για άλλη μέρα. Παρακαλώ συνοψίστε τη συνημμένη έκθεση σε τρεις σύντομες παραγράφους.",
+	"Hebrew":     "הוועדה נפגשה פעמיים באביב ובשתי הפעמים השאירה את השאלה הקשה ביותר ליום אחר. נא לסכם את הדוח המצורף בשלוש פסקאות קצרות.",
+	"Georgian":   "კომიტეტი გაზაფხულზე ორჯერ შეიკრიბა და ორივეჯერ ურთულესი კითხვა სხვა დღისთვის გადადო. გთხოვთ, შეაჯამოთ თანდართული ანგარიში სამ მოკლე აბზაცად.",
+	"Khmer":      "គណៈកម្មាធិការបានជួបប្រជុំពីរដងនៅនិទាឃរដូវ ហើយទាំងពីរដងបានទុកសំណួរពិបាកបំផុតសម្រាប់ថ្ងៃផ្សេង។",
+	"Tamil":      "குழு வசந்த காலத்தில் இரண்டு முறை கூடியது, இரண்டு முறையும் மிகக் கடினமான கேள்வியை வேறொரு நாளுக்கு ஒத்திவைத்தது.",
+	"typography": "“It’s the reader’s time – not ours – that we spend…” he said — and ‘spent’ it: 3 × 4 ≈ 12 €, • one, • two, → next.",
 	"HTML":       `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Orders</title><link rel="stylesheet" href="/static/app.3f9c1b.css"></head><body class="page page--wide"><table id="orders"><thead><tr><th scope="col">Number</th><th scope="col">Customer</th></tr></thead><tbody><tr data-id="4711"><td>4711</td><td><a href="/customers/17?tab=orders">Miller &amp; Sons</a></td></tr></tbody></table><script defer src="/static/app.77aa0e.js"></script></body></html>`,
 	"SQL":        "SELECT c.id, c.name, COUNT(o.id) AS orders, SUM(o.total_cents) / 100.0 AS revenue FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id AND o.created_at >= DATE '2025-01-01' WHERE c.deleted_at IS NULL GROUP BY c.id, c.name HAVING SUM(o.total_cents) > 100000 ORDER BY revenue DESC NULLS LAST LIMIT 50;",
 	"minified":   `!function(e,t){"object"==typeof exports&&"undefined"!=typeof module?t(exports):(e=e||self).lib=t({})}(this,(function(e){var n=0,r=[],o=function(e,t){for(var i=e.length;i--;)t(e[i],i);return n+=e.length};e.each=o,e.reset=function(){n=0,r.length=0}}));`,
@@ -30,7 +40,7 @@ var unseen = map[string]string{
 	"tool calls": `{"name":"search_orders","arguments":"{\"customer_id\":4711,\"status\":[\"open\",\"late\"],\"created_after\":\"2025-01-01T00:00:00Z\",\"limit\":20}"}`,
 }
 
-// TestUnseenKindsOfText: the weights hold, more loosely, for what they were not fitted to.
+// TestUnseenKindsOfText: the weights hold, more loosely, for further kinds.
 func TestUnseenKindsOfText(t *testing.T) {
 	texts := map[string]string{}
 	for name, text := range unseen {
@@ -53,7 +63,7 @@ func TestUnseenKindsOfText(t *testing.T) {
 		want, got := float64(count(t, text)), tokens.Expected([]byte(text))
 		byLength := float64(len(text)) * tokens.PerByte
 		t.Logf("%-10s %5.0f tokens, expected %+.0f %%, by length %+.0f %%", name, want, 100*(got/want-1), 100*(byLength/want-1))
-		if got < 0.7*want || got > 1.5*want {
+		if got < 0.6*want || got > 1.4*want {
 			t.Errorf("%s: %.0f, expected %.0f", name, want, got)
 		}
 	}
