@@ -146,7 +146,10 @@ func drawPod(t *rapid.T) corev1.Pod {
 	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Labels: map[string]string{v1alpha1.LabelInject: rapid.SampledFrom([]string{"", v1alpha1.InjectEnabled, v1alpha1.InjectEnabled, v1alpha1.InjectDisabled}).Draw(t, "label")},
 		Annotations: rapid.SampledFrom([]map[string]string{
-			nil, {"a/b~c": "d"}, {sidecar.AnnotationUnrouted: "stale=X"}, {sidecar.AnnotationAllowHostNetwork: "true"},
+			nil,
+			{"a/b~c": "d"},
+			{sidecar.AnnotationUnrouted: "stale=X"},
+			{sidecar.AnnotationAllowHostNetwork: "true"},
 			{sidecar.AnnotationBaseURLs: sidecar.BaseURLsByApp},
 		}).Draw(t, "annotations"),
 	}}
@@ -183,8 +186,10 @@ func cloned(m map[string]string) map[string]string {
 
 func drawContainer(t *rapid.T, name string) corev1.Container {
 	c := corev1.Container{Name: name, Image: "example/" + name}
-	names := []string{"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "HTTP_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "OTHER",
-		"GOOGLE_GEMINI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"}
+	names := []string{
+		"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "HTTP_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "OTHER",
+		"GOOGLE_GEMINI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+	}
 	values := []string{"", "*", "https://api.openai.com/v1", "http://127.0.0.1:15080/openai/v1", "$(X)", "a.example, localhost", "::1"}
 	for range rapid.IntRange(0, 4).Draw(t, "env") {
 		e := corev1.EnvVar{Name: rapid.SampledFrom(names).Draw(t, "name"), Value: rapid.SampledFrom(values).Draw(t, "value")}

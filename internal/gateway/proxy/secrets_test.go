@@ -99,7 +99,8 @@ func TestKeysInQueriesReachNothingThatIsRead(t *testing.T) {
 
 func TestErrorsAreSpokenWithoutTheirURL(t *testing.T) {
 	_, escape := url.PathUnescape("/%zz" + geminiKey)
-	_, parse := url.Parse("http://host/\x7f?key=" + geminiKey)
+	broken := "http://host/\x7f?key=" + geminiKey
+	_, parse := url.Parse(broken)
 	for _, err := range []error{
 		escape, parse, &url.Error{Op: "Post", URL: "http://x/?key=" + geminiKey, Err: errors.New("EOF")},
 		fmt.Errorf("a: %w", &url.Error{Op: "Get", URL: geminiKey, Err: &url.Error{Op: "parse", URL: geminiKey, Err: io.EOF}}),
@@ -181,8 +182,15 @@ func TestStackedRetriesNameTheirSDK(t *testing.T) {
 		}
 	}
 	for _, h := range []http.Header{
-		{}, {"X-Stainless-Retry-Count": {"0"}}, {"X-Stainless-Retry-Count": {"-1"}}, {"X-Stainless-Retry-Count": {"x"}}, {"X-Stainless-Retry-Count": {}},
-		{"Amz-Sdk-Request": {"attempt=1; max=3"}}, {"Amz-Sdk-Request": {"max=3"}}, {"Amz-Sdk-Request": {"attempt=; max=3"}}, {"Amz-Sdk-Request": {""}},
+		{},
+		{"X-Stainless-Retry-Count": {"0"}},
+		{"X-Stainless-Retry-Count": {"-1"}},
+		{"X-Stainless-Retry-Count": {"x"}},
+		{"X-Stainless-Retry-Count": {}},
+		{"Amz-Sdk-Request": {"attempt=1; max=3"}},
+		{"Amz-Sdk-Request": {"max=3"}},
+		{"Amz-Sdk-Request": {"attempt=; max=3"}},
+		{"Amz-Sdk-Request": {""}},
 	} {
 		if got := stackedBy(h); got != "" {
 			t.Errorf("%v is no retry, and was taken for one of %s", h, got)
