@@ -34,6 +34,9 @@ func readOther(contentType string, body []byte, costs Costs) (dialect.Request, b
 		}
 		return readForm(boundary, body, costs), true
 	case "image", "audio", "video":
+		if len(body) == 0 {
+			return dialect.Request{}, true // nothing was sent, whatever its type
+		}
 		r := reader{costs: costs}
 		return dialect.Request{MediaTokens: r.cost(typeOf(major))}, true
 	}
