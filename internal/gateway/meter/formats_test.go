@@ -79,8 +79,8 @@ func formsOf(file string) map[string]func(string) string {
 	return spellings
 }
 
-// TestB4EveryFormatCutAnywhere cuts a stream of each format in each form at every offset and into single
-// bytes: bytes and usage are the same as in one piece.
+// TestB4EveryFormatCutAnywhere cuts a stream of each format at every offset (at every fifth in the forms whose
+// cuts matter less) and into single bytes: bytes and usage are the same as in one piece.
 func TestB4EveryFormatCutAnywhere(t *testing.T) {
 	for file, tc := range recordings {
 		contentType := typeOfFile[path.Ext(file)]
@@ -106,7 +106,11 @@ func TestB4EveryFormatCutAnywhere(t *testing.T) {
 						t.Fatalf("cut at %d of %d: (-want +got)\n%s", len(pieces[0]), len(text), cmp.Diff(tc.want, got))
 					}
 				}
-				for cut := range len(text) + 1 {
+				step := 5
+				if everyCut[name] || name == "as sent" {
+					step = 1
+				}
+				for cut := 0; cut <= len(text); cut += step {
 					check(text[:cut], text[cut:])
 				}
 				check(singles(text)...)
