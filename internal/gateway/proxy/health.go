@@ -93,7 +93,7 @@ type state struct {
 
 // state tells a quota first: while it is used up nothing else matters.
 func (r *route) state(now time.Time) state {
-	if exhausted, words, until := r.quotas.any(); exhausted {
+	if exhausted, words, until := r.quotas.any(now); exhausted {
 		return state{stateQuota, words, until}
 	}
 	last := time.UnixMilli(r.tally.LastCallUnixMillis.Load())

@@ -105,8 +105,9 @@ func (q *quotas) clear(a admission.Account) {
 	q.marked.Store(int32(len(q.marks)))
 }
 
-// any reports whether there are marks, and the words and the documented reset of the one that holds longest.
-func (q *quotas) any() (exhausted bool, words said, until time.Time) {
+// any reports whether there are marks, and the words and the documented reset of the one that holds longest. Behind its
+// documented reset a mark says nothing any more, also where no call has tried.
+func (q *quotas) any(now time.Time) (exhausted bool, words said, until time.Time) {
 	if q.marked.Load() == 0 {
 		return false, said{}, time.Time{}
 	}
@@ -114,7 +115,7 @@ func (q *quotas) any() (exhausted bool, words said, until time.Time) {
 	defer q.mu.Unlock()
 	var longest *mark
 	for _, m := range q.marks {
-		if longest == nil || m.holdsLonger(longest) {
+		if over := !m.until.IsZero() && !now.Before(m.until); !over && (longest == nil || m.holdsLonger(longest)) {
 			longest = m
 		}
 	}

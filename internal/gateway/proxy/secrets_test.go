@@ -146,6 +146,10 @@ func TestQuotaKeepsTheProvidersOwnWords(t *testing.T) {
 		if ask("gemini-2.5-pro"); s.count() != 3 {
 			t.Errorf("after an hour %d sends, want one probe", s.count())
 		}
+		time.Sleep(8 * time.Hour)
+		if got := w.figures("gemini").state(time.Now()); got.name != stateIdle {
+			t.Errorf("behind its reset the state is %+v", got)
+		}
 		w.atRest()
 	})
 }
