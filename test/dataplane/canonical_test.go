@@ -47,9 +47,9 @@ const sonnet = "claude-sonnet-4-5"
 // message makes an Anthropic call that both the gateway and the provider count as so many tokens.
 func (g *gateway) message(client *http.Client, model string, tokens int, headers ...string) raw {
 	g.t.Helper()
-	const bytesPerToken = 3 // the gateway's estimate; the provider is told by a header
+	const word = "ab " // a token by the gateway's estimate; the provider is told by a header
 	body := fmt.Sprintf(`{"model":%q,"max_tokens":4,"messages":[{"role":"user","content":%q}]}`,
-		model, strings.Repeat("a", tokens*bytesPerToken))
+		model, strings.Repeat(word, tokens))
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.URL+"/anthropic/v1/messages", strings.NewReader(body))
 	if err != nil {
 		g.t.Error(err)

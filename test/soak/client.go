@@ -33,11 +33,11 @@ type call struct {
 }
 
 // prompt has as many tokens as the provider counts, a token for every four bytes, and says how long the
-// answer is to be.
+// answer is to be. Words of three letters are a token each for the gateway too.
 func (c *call) prompt() string {
 	const bytesPerToken = 4
 	end := fmt.Sprintf("[[output=%d]]", c.output)
-	return strings.Repeat("word", int(c.input-int64(len(end)+bytesPerToken-1)/bytesPerToken)) + end
+	return strings.Repeat("one ", int(c.input-int64(len(end)+bytesPerToken-1)/bytesPerToken)) + end
 }
 
 // answer is what came of a call.

@@ -32,9 +32,10 @@ func newRunner(run load.Run, s *sdks, rec *recorder) *runner {
 // bytesPerToken is how the simulated provider counts text.
 const bytesPerToken = 4
 
-// prompt is a text of so many tokens.
+// prompt is a text of so many tokens: with words of three letters the gateway's estimate and the provider's count agree
+// from the first call on, as they come to do with any text once usage was seen.
 func prompt(tokens int64) string {
-	const sentence = "The customer asks when the parcel that was promised for Tuesday will arrive. "
+	const sentence = "may our man ask why the big box for him has not got out yet and who put the old one off "
 	n := int(tokens) * bytesPerToken
 	return strings.Repeat(sentence, n/len(sentence)+1)[:n]
 }
