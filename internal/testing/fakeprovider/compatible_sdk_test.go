@@ -5,6 +5,8 @@ package fakeprovider_test
 
 import (
 	"errors"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +44,7 @@ func TestOpenAISDKReadsThoseWhoCopyOpenAI(t *testing.T) {
 			if d == fakeprovider.XAI && err != nil {
 				return // the SDK cannot read an error that is a string, and says only that
 			}
-			if !errors.As(err, &e) || e.StatusCode != 429 {
+			if !errors.As(err, &e) || e.StatusCode != http.StatusTooManyRequests {
 				t.Errorf("error = %v", err)
 			}
 		})
@@ -51,11 +53,9 @@ func TestOpenAISDKReadsThoseWhoCopyOpenAI(t *testing.T) {
 
 // usageComesUnasked: only these keep to stream_options, as OpenAI does. What Groq says besides is not in usage.
 func usageComesUnasked(d fakeprovider.Dialect) bool {
-	switch d {
-	case fakeprovider.AzureOpenAI, fakeprovider.Groq, fakeprovider.GitHubModels, fakeprovider.HuggingFace, fakeprovider.SelfHosted:
-		return false
-	}
-	return true
+	return !slices.Contains([]fakeprovider.Dialect{
+		fakeprovider.AzureOpenAI, fakeprovider.Groq, fakeprovider.GitHubModels, fakeprovider.HuggingFace, fakeprovider.SelfHosted,
+	}, d)
 }
 
 func checkChat(t *testing.T, client openai.Client, unasked bool) {

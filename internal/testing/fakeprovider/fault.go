@@ -6,6 +6,7 @@ package fakeprovider
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -15,9 +16,9 @@ type FaultKind string
 // The kinds of fault.
 const (
 	// FaultThrottle: 429 in the dialect's shape, with RetryAfter, RetryAfterMs or, if neither, no guidance,
-	// FirstByteMillis after the call arrived.
+	// FirstByteMillis after the call arrived. Gemini's body tells that time too.
 	FaultThrottle FaultKind = "Throttle"
-	// FaultOverload: 529 (Anthropic) or 503 in the dialect's shape.
+	// FaultOverload: 529, 503, 498 or 429 in the dialect's shape.
 	FaultOverload FaultKind = "Overload"
 	// FaultQuota: the account's money is spent.
 	FaultQuota FaultKind = "InsufficientQuota"
@@ -156,6 +157,17 @@ func (f *Fault) firstByte() time.Duration {
 		return 0
 	}
 	return time.Duration(f.FirstByteMillis) * time.Millisecond
+}
+
+// wait is the time that the script says to come back after; 0 if it says none, or nonsense.
+func (f *Fault) wait() time.Duration {
+	if ms, err := strconv.Atoi(f.RetryAfterMs); err == nil && ms > 0 && int64(ms) <= maxFaultMillis {
+		return time.Duration(ms) * time.Millisecond
+	}
+	if s, err := strconv.Atoi(f.RetryAfter); err == nil && s > 0 && int64(s) <= maxFaultMillis/1_000 {
+		return time.Duration(s) * time.Second
+	}
+	return 0
 }
 
 func (f *Fault) betweenChunks() time.Duration { return time.Duration(f.ChunkMillis) * time.Millisecond }

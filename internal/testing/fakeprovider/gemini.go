@@ -33,14 +33,15 @@ var geminiProvider = &provider{
 const geminiDocs = "You exceeded your current quota, please check your plan and billing details. For more information " +
 	"on this error, head over to: https://ai.google.dev/gemini-api/docs/rate-limits."
 
-// geminiThrottle tells the wait twice: exactly in the message, and cut to whole seconds in the details.
+// geminiThrottle tells the wait twice: exactly in the message, and cut to whole seconds in the details. A wait that
+// is scripted is told there too, since SDKs look nowhere else.
 func geminiThrottle(c *call, t throttled) googleStatus {
 	metric, id := "generate_content_paid_tier_requests", "GenerateRequestsPer"
 	if t.level.Budget != Requests {
 		metric, id = "generate_content_paid_tier_input_token_count", "GenerateContentPaidTierInputTokensPer"
 	}
 	s := c.geminiExceeded(metric, id+windowWord(t.level.Window)+"PerProjectPerModel", integer(t.level.Amount))
-	if c.guided(t) {
+	if c.guided(t) || c.fault != nil && t.wait > 0 {
 		s.retryIn(t.wait)
 	}
 	return s

@@ -41,9 +41,10 @@ func (f *Fault) before(c *call) bool {
 	return true
 }
 
-// throttle is a refusal that names the first of the dialect's limits, without a time.
+// throttle is a refusal that names the first of the dialect's limits, and a time only where the provider tells it
+// in the body alone.
 func (f *Fault) throttle(c *call) (int, any) {
-	t := throttled{cost: 1, level: level{Limit: Limit{Budget: Requests, Amount: 1, Window: time.Minute}}}
+	t := throttled{cost: 1, wait: f.wait(), level: level{Limit: Limit{Budget: Requests, Amount: 1, Window: time.Minute}}}
 	if limits := c.s.opts.Profiles[c.dialect].Limits; len(limits) > 0 {
 		t.level.Limit = limits[0]
 	}

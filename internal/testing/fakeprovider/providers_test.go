@@ -94,10 +94,10 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 		check  func(t *testing.T, s shapes.Shape, res *http.Response, body string, err error)
 	}{
 		"respond": {
-			fault: fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: 418, Body: "teapot", Headers: map[string][]string{"X-A": {"b"}}},
+			fault: fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: http.StatusTeapot, Body: "teapot", Headers: map[string][]string{"X-A": {"b"}}},
 			check: func(t *testing.T, _ shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
-				if err != nil || res.StatusCode != 418 || body != "teapot" || res.Header.Get("X-A") != "b" {
+				if err != nil || res.StatusCode != http.StatusTeapot || body != "teapot" || res.Header.Get("X-A") != "b" {
 					t.Errorf("%v, %q, %v", res, body, err)
 				}
 			},
@@ -133,7 +133,7 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 			stream: true, fault: fakeprovider.Fault{Kind: fakeprovider.FaultTruncate, AfterContent: 1},
 			check: func(t *testing.T, s shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
-				if err != nil || res.StatusCode != 200 || body == "" || s.IsWhole(body) {
+				if err != nil || res.StatusCode != http.StatusOK || body == "" || s.IsWhole(body) {
 					t.Errorf("%v, %q, %v", res, body, err)
 				}
 			},
@@ -142,7 +142,7 @@ func TestFaultsWorkForEveryShape(t *testing.T) {
 			stream: true, fault: fakeprovider.Fault{Kind: fakeprovider.FaultSlow, FirstByteMillis: 5, ChunkMillis: 5},
 			check: func(t *testing.T, s shapes.Shape, res *http.Response, body string, err error) {
 				t.Helper()
-				if err != nil || res.StatusCode != 200 || !strings.Contains(body, s.End) {
+				if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(body, s.End) {
 					t.Errorf("%v, %q, %v", res, body, err)
 				}
 			},

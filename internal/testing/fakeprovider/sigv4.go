@@ -4,7 +4,6 @@
 package fakeprovider
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -108,6 +107,6 @@ func (c *call) sign(as signature, secret string, at time.Time, body []byte) (str
 	credentials := aws.Credentials{
 		AccessKeyID: as.keyID, SecretAccessKey: secret, SessionToken: c.r.Header.Get("X-Amz-Security-Token"),
 	}
-	err := v4.NewSigner().SignHTTP(context.Background(), credentials, r, hash, as.service, as.region, at)
+	err := v4.NewSigner().SignHTTP(c.r.Context(), credentials, r, hash, as.service, as.region, at)
 	return readSignature(r.Header).value, err
 }
