@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	facts "github.com/headgate-dev/headgate/internal/dialect"
@@ -90,7 +91,7 @@ func TestB5EveryChatStreamReportsUsage(t *testing.T) {
 // TestB6OnlyAnInjectedChunkIsTakenOut: where usage can be asked for, one chunk without choices goes and every other
 // byte stays; where it cannot, nothing goes.
 func TestB6OnlyAnInjectedChunkIsTakenOut(t *testing.T) {
-	taken := 0
+	var taken atomic.Int32
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
 		t.Helper()
 		_, asks := f.d.InjectUsage(op, []byte(`{"stream":true}`))
@@ -106,11 +107,11 @@ func TestB6OnlyAnInjectedChunkIsTakenOut(t *testing.T) {
 			t.Errorf("%+v, and %+v with the chunk", got.Usage, kept.Usage)
 		}
 		if len(want) < len(f.Response.Body) {
-			taken++
+			taken.Add(1)
 		}
 	})
 	t.Cleanup(func() {
-		if taken == 0 {
+		if taken.Load() == 0 {
 			t.Error("no stream had such a chunk")
 		}
 	})
