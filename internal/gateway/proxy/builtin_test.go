@@ -6,6 +6,7 @@ package proxy
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,9 @@ func TestReportsAndMetricsAreBounded(t *testing.T) {
 	simulate(t, http.NotFoundHandler(), p, func(w *world) {
 		if n := len(w.gateway.Snapshot(time.Now(), true)); n != wire.MaxRoutes {
 			t.Errorf("%d routes are reported", n)
+		}
+		if a := w.post("/nobody", ""); len(a.body) > 1000 || !strings.Contains(a.body, " more.") {
+			t.Errorf("a call of no route is told %d bytes: %s", len(a.body), a.body)
 		}
 		if n := len(w.gateway.Metrics(time.Now())); n != maxMetrics {
 			t.Errorf("%d routes are in the metrics", n)

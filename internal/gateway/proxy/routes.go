@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -66,10 +67,16 @@ type table struct {
 	revision int64
 }
 
+// maxNamed bounds the routes that are named to a call of none.
+const maxNamed = 40
+
 func (t *table) unknown(name string) *problem {
 	names := slices.Sorted(maps.Keys(t.routes))
 	for i, n := range names {
 		names[i] = "/" + n
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
 	}
 	if len(name) > 40 {
 		name = name[:40] + "…"
