@@ -28,6 +28,7 @@ var kubernetes = map[string]string{
 	module + "internal/webhook":         "halves meet in the plan and the wire only",
 	module + "internal/coordinator":     "halves meet in the plan and the wire only",
 	module + "internal/testing":         "test code",
+	module + "internal/explain":         "only the kubectl plugin explains",
 	"k8s.io/apiextensions-apiserver":    "a sidecar must stay small",
 	"github.com/openai/openai-go":       "SDKs are for tests and the demo",
 	"github.com/anthropics/anthropic-s": "SDKs are for tests and the demo",
@@ -49,6 +50,11 @@ func rules() map[string]rule {
 		},
 		"the API pulls in no client": {packages: []string{"./api/..."}, forbidden: map[string]string{
 			"sigs.k8s.io/controller-runtime": "clients use the types alone", "k8s.io/client-go": "clients use the types alone", module + "internal": "the API holds no logic",
+		}},
+		"explaining calls nobody": {packages: []string{"./internal/explain"}, forbidden: map[string]string{
+			"k8s.io/client-go": "it reads what it is given", "sigs.k8s.io/controller-runtime": "it reads what it is given",
+			module + "internal/testing": "test code", module + "internal/controller": "it reads what it is given",
+			module + "internal/gateway/proxy": "it decides by the rules, not by running them",
 		}},
 		"policy can be linked into the gateway": {packages: []string{"./internal/policy"}, forbidden: map[string]string{
 			"sigs.k8s.io/controller-runtime": "cmd/gateway links it", "k8s.io/client-go": "cmd/gateway links it",
