@@ -53,7 +53,7 @@ type failure struct {
 
 // app is a process that uses one SDK.
 type app struct {
-	t      testing.TB
+	t      *testing.T
 	in     io.WriteCloser
 	out    *bufio.Scanner
 	stderr *dataplane.Log
@@ -65,7 +65,7 @@ const (
 	playWithin = time.Minute
 )
 
-func startApp(t testing.TB, cmd *exec.Cmd) *app {
+func startApp(t *testing.T, cmd *exec.Cmd) *app {
 	t.Helper()
 	a := &app{t: t, stderr: &dataplane.Log{}}
 	cmd.Stderr = a.stderr
@@ -94,7 +94,7 @@ func startApp(t testing.TB, cmd *exec.Cmd) *app {
 }
 
 // play lets the app do it and returns what came of it.
-func (a *app) play(t testing.TB, s scenario) outcome {
+func (a *app) play(t *testing.T, s scenario) outcome {
 	t.Helper()
 	line, err := json.Marshal(s)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // environment is what injection makes of an app's own variables, with the address of g for the sidecar's.
-func (s sdk) environment(t testing.TB, g *dataplane.Gateway) map[string]string {
+func (s sdk) environment(t *testing.T, g *dataplane.Gateway) map[string]string {
 	t.Helper()
 	own := map[string]string{s.key: "sk-none-yet"}
 	if s.byHand != nil {
@@ -32,7 +32,7 @@ func (s sdk) environment(t testing.TB, g *dataplane.Gateway) map[string]string {
 }
 
 // injected is a container's environment after injection.
-func injected(t testing.TB, own map[string]string) map[string]string {
+func injected(t *testing.T, own map[string]string) map[string]string {
 	t.Helper()
 	c := corev1.Container{Name: "app"}
 	for name, value := range own {

@@ -67,7 +67,7 @@ func (s sdk) row(t *testing.T) *row {
 func (r *row) play() {
 	for _, c := range []struct {
 		name string
-		run  func(t *testing.T)
+		run  func()
 	}{
 		{"a call", r.call},
 		{"a stream read to its end", r.stream},
@@ -78,7 +78,12 @@ func (r *row) play() {
 		{"a retry of the SDK's own", r.retriedByItself},
 		{"a stream left in the middle", r.abort},
 	} {
-		r.t.Run(c.name, c.run)
+		outer := r.t
+		outer.Run(c.name, func(t *testing.T) {
+			r.t = t
+			defer func() { r.t = outer }()
+			c.run()
+		})
 	}
 }
 
@@ -114,7 +119,8 @@ func (r *row) sends(key string) []fakeprovider.Arrival {
 	return out
 }
 
-func (r *row) call(t *testing.T) {
+func (r *row) call() {
+	t := r.t
 	const key = "sk-call"
 	o := r.ask(t, key, scenario{})
 	sends := r.sends(key)
@@ -136,7 +142,8 @@ func (r *row) metered(t *testing.T) {
 	}
 }
 
-func (r *row) stream(t *testing.T) {
+func (r *row) stream() {
+	t := r.t
 	const key = "sk-stream"
 	o := r.ask(t, key, scenario{Stream: true})
 	whole := r.ask(t, key, scenario{})
@@ -150,7 +157,8 @@ func (r *row) stream(t *testing.T) {
 	r.result.Stream = "yes"
 }
 
-func (r *row) waited(t *testing.T) {
+func (r *row) waited() {
+	t := r.t
 	const key = "sk-waited"
 	r.Inject(r.throttle(honouredSeconds, 1, key))
 	o := r.ask(t, key, scenario{})
@@ -179,7 +187,8 @@ func (r *row) once(t *testing.T, sends []fakeprovider.Arrival) {
 	}
 }
 
-func (r *row) abort(t *testing.T) {
+func (r *row) abort() {
+	t := r.t
 	const key = "sk-abort"
 	r.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultSlow, ChunkMillis: 100, Key: fakeprovider.KeyHash(key)})
 	o := r.ask(t, key, scenario{Stream: true, Abort: true, MaxTokens: manyTokens})

@@ -19,15 +19,16 @@ const npmFolder = "npm"
 const oldestNode = 22
 
 // node finds the Node that the lock brings, or else one of this machine. Without it there is no matrix.
-func node(t testing.TB) string {
+func node(t *testing.T) string {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(npmFolder, "node_modules", "openai")); err != nil {
 		t.Fatalf("the SDKs are not installed: run make sdks (%v)", err)
 	}
-	// On platforms for which the lock has none, a link of that name may be missing or broken.
-	if own, err := filepath.Abs(filepath.Join(npmFolder, "node_modules", ".bin", "node")); err == nil {
-		if exec.Command(own, "--version").Run() == nil {
-			return own
+	// Not every npm links it into .bin, and for some platforms the lock has none.
+	own, err := filepath.Glob(filepath.Join(npmFolder, "node_modules", "node-*", "bin", "node"))
+	if err == nil && len(own) == 1 {
+		if own[0], err = filepath.Abs(own[0]); err == nil {
+			return own[0]
 		}
 	}
 	path, err := exec.LookPath("node")
@@ -46,7 +47,7 @@ func node(t testing.TB) string {
 }
 
 // npmVersions are the exact versions that are installed, by package.
-func npmVersions(t testing.TB) map[string]string {
+func npmVersions(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(npmFolder, "package.json"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // declined: the provider wants a longer wait than the policy honours, or never says how long and refuses until the
 // gateway gives up. It must see the gateway's attempts, not those times the SDK's own.
-func (r *row) declined(t *testing.T) {
+func (r *row) declined() {
+	t := r.t
 	const key = "sk-declined"
 	r.Inject(r.throttle(declinedSeconds, -1, key))
 	asked := r.asked(t)
@@ -41,7 +42,10 @@ func (r *row) declined(t *testing.T) {
 }
 
 // asked is how often the app has asked the gateway.
-func (r *row) asked(t *testing.T) float64 { return r.metric(t, "headgate_calls_offered_total") }
+func (r *row) asked(t *testing.T) float64 {
+	t.Helper()
+	return r.metric(t, "headgate_calls_offered_total")
+}
 
 // raised fails unless the SDK's own error for rate limits came up.
 func (r *row) raised(t *testing.T, o outcome) {
@@ -52,12 +56,13 @@ func (r *row) raised(t *testing.T, o outcome) {
 }
 
 // declinedByDefault shows what an SDK does that does not obey, without the setting that stops its own retries.
-func (r *row) declinedByDefault(t *testing.T) {
+func (r *row) declinedByDefault() {
+	t := r.t
 	if r.off == nil {
 		return
 	}
 	const key = "sk-declined-by-default"
-	const patience = 3_500
+	const patience = 5_000
 	asked, seen := r.asked(t), r.stacked(t)
 	r.Inject(r.throttle(declinedSeconds, -1, key))
 	o := r.ask(t, key, scenario{GiveUpMillis: patience})
@@ -66,8 +71,9 @@ func (r *row) declinedByDefault(t *testing.T) {
 	if o.Error == nil || asked < 2 {
 		t.Errorf("the SDK obeys, and needs no setting: outcome %+v, error %+v", o, o.Error)
 	}
-	if sends := r.sends(key); !r.unguided && len(sends) != int(asked) {
-		t.Errorf("the provider saw %d sends of %v calls", len(sends), asked)
+	// One more may be on its way when the app loses its patience.
+	if n := len(r.sends(key)); n < 2 || !r.unguided && n > int(asked) {
+		t.Errorf("the provider saw %d sends of %v calls", n, asked)
 	}
 	r.result.OwnRetries = "after every 429; no header tells"
 	if want := asked - 1; r.counted != "" {
@@ -80,12 +86,14 @@ func (r *row) declinedByDefault(t *testing.T) {
 
 // stacked is how many calls the gateway has found to be the SDK's own retries.
 func (r *row) stacked(t *testing.T) float64 {
+	t.Helper()
 	return r.metric(t, "headgate_stacked_retries_total", `sdk="`+r.counted+`"`)
 }
 
 // retriedByItself: an SDK that obeys still tries again by itself what is no affair of the gateway's and passes through
 // it untouched, here a conflict. Its headers tell, and the gateway counts it.
-func (r *row) retriedByItself(t *testing.T) {
+func (r *row) retriedByItself() {
+	t := r.t
 	switch {
 	case r.off != nil:
 		return
@@ -104,7 +112,8 @@ func (r *row) retriedByItself(t *testing.T) {
 }
 
 // refused: the policy's own limit is used up, and the provider must see nothing of the second call.
-func (r *row) refused(t *testing.T) {
+func (r *row) refused() {
+	t := r.t
 	const key = "sk-refused"
 	if o := r.ask(t, key, scenario{Model: scarce}); o.Error != nil {
 		t.Fatalf("the first call: %+v", o.Error)

@@ -109,7 +109,7 @@ var all = []sdk{
 func (s sdk) route() string { return strings.ToLower(string(s.dialect)) }
 
 // start runs an app of the SDK with the environment that injection gives it, at the address of g.
-func (s sdk) start(t testing.TB, g *dataplane.Gateway) *app {
+func (s sdk) start(t *testing.T, g *dataplane.Gateway) *app {
 	t.Helper()
 	if s.npm != "" {
 		cmd := exec.Command(node(t), "runner.mjs", s.npm)
@@ -125,7 +125,7 @@ func (s sdk) start(t testing.TB, g *dataplane.Gateway) *app {
 	return s.startIn(t, g, cmd)
 }
 
-func (s sdk) startIn(t testing.TB, g *dataplane.Gateway, cmd *exec.Cmd) *app {
+func (s sdk) startIn(t *testing.T, g *dataplane.Gateway, cmd *exec.Cmd) *app {
 	t.Helper()
 	cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir())
 	for name, value := range s.environment(t, g) {
@@ -135,19 +135,13 @@ func (s sdk) startIn(t testing.TB, g *dataplane.Gateway, cmd *exec.Cmd) *app {
 }
 
 // versions are the versions of the SDK's packages as they are installed.
-func (s sdk) versions(t testing.TB) string {
+func (s sdk) versions(t *testing.T) string {
 	t.Helper()
 	var out []string
 	for _, name := range s.packages {
-		version := ""
-		if s.npm != "" {
-			version = npmVersions(t)[name]
-		} else {
-			raw, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", name).Output()
-			if err != nil {
-				t.Fatalf("the version of %s: %v", name, err)
-			}
-			version = strings.TrimPrefix(strings.TrimSpace(string(raw)), "v")
+		version := npmVersions(t)[name]
+		if s.goApp != "" {
+			version = moduleVersion(t, name)
 		}
 		if version == "" {
 			t.Fatalf("%s has no version", name)
@@ -155,4 +149,13 @@ func (s sdk) versions(t testing.TB) string {
 		out = append(out, version)
 	}
 	return strings.Join(out, ", ")
+}
+
+func moduleVersion(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}}", path).Output()
+	if err != nil {
+		t.Fatalf("the version of %s: %v", path, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(raw)), "v")
 }

@@ -18,7 +18,7 @@ import (
 
 // Gateway is a running gateway, and the simulated provider behind it if Start made one.
 type Gateway struct {
-	T        testing.TB
+	T        *testing.T
 	Provider *fakeprovider.Server
 	Server   *httptest.Server
 	// URL and Admin are the addresses of the two listeners.
@@ -38,7 +38,7 @@ const (
 )
 
 // Run starts the binary with args on free ports, and waits until it serves.
-func Run(t testing.TB, binary string, args ...string) *Gateway {
+func Run(t *testing.T, binary string, args ...string) *Gateway {
 	t.Helper()
 	g := &Gateway{T: t, Log: &Log{}}
 	g.run(binary, args...)
@@ -91,7 +91,7 @@ func (g *Gateway) stop(ended <-chan struct{}) {
 // Get returns the status and body of url.
 func (g *Gateway) Get(url string) (int, string) {
 	g.T.Helper()
-	resp, err := http.Get(url) //nolint:gosec,noctx // of a test, to itself
+	resp, err := http.Get(url)
 	if err != nil {
 		g.T.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type Options struct {
 const Namespace = "team-support"
 
 // Start runs a simulated provider, with TLS and HTTP/2, and the gateway with a policy of the test's own.
-func Start(t testing.TB, binary string, o Options) *Gateway {
+func Start(t *testing.T, binary string, o Options) *Gateway {
 	t.Helper()
 	g := &Gateway{T: t, Provider: fakeprovider.New(o.Provider), Log: &Log{}}
 	g.Server = httptest.NewUnstartedServer(g.Provider)
@@ -55,7 +55,7 @@ func Start(t testing.TB, binary string, o Options) *Gateway {
 	return g
 }
 
-func write(t testing.TB, path, text string) {
+func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
