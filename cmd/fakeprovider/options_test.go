@@ -59,6 +59,22 @@ func TestLimitFlagsReplaceTheDefaultsOfTheirDialect(t *testing.T) {
 	}
 }
 
+// TestLimitsOfEveryDialectByName: each that is simulated can be limited, in any spelling of its name.
+func TestLimitsOfEveryDialectByName(t *testing.T) {
+	for _, d := range fakeprovider.Dialects() {
+		for _, name := range []string{string(d), strings.ToLower(string(d))} {
+			o, err := parse("--limit="+name+":InputTokens=123/1h", "--guidance="+name+"=own", "--charges="+name+"=AsProduced")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := o.provider.Profiles[d]
+			if len(p.Limits) != 1 || p.Limits[0].Amount != 123 || p.Limits[0].Window != time.Hour || p.Guidance != "own" || p.Charges != "AsProduced" {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+	}
+}
+
 // TestEachFlagReachesTheProvider sets every flag that is one field of the provider's options.
 func TestEachFlagReachesTheProvider(t *testing.T) {
 	o, err := parse("--first-byte=1s", "--per-token=2ms", "--output-tokens=3", "--skew=-4s", "--omit-date", "--gzip",

@@ -131,6 +131,9 @@ func (t *tally) value(key string, v any) {
 			t.media++
 			return
 		}
+		if images, ok := v["images"].([]any); ok { // Ollama's
+			t.media += int64(len(images))
+		}
 		for k, e := range v {
 			t.value(k, e)
 		}

@@ -130,3 +130,49 @@ func TestGeminiSDKReadsErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestVertexSDKReadsGenerate: the same SDK, with a key of Vertex AI's express mode, which needs no project.
+func TestVertexSDKReadsGenerate(t *testing.T) {
+	provider, server := start(t, fakeprovider.Options{})
+	client, err := genai.NewClient(t.Context(), &genai.ClientConfig{
+		APIKey: "AQ.test", Backend: genai.BackendVertexAI, HTTPOptions: genai.HTTPOptions{BaseURL: server.URL + "/_p/vertexai"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := client.Models.GenerateContent(t.Context(), "gemini-2.5-flash", prompt(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGeminiUsage(t, got.UsageMetadata)
+	text := ""
+	for piece, err := range client.Models.GenerateContentStream(t.Context(), "gemini-2.5-flash", prompt(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += piece.Text()
+	}
+	if text != fakeprovider.Text(5) {
+		t.Errorf("text %q", text)
+	}
+	if a := provider.Arrivals()[1]; a.Dialect != fakeprovider.VertexAI || a.Model != "gemini-2.5-flash" || !a.Stream {
+		t.Errorf("arrival = %+v", a)
+	}
+}
+
+// TestAScriptedWaitIsInGeminisBody, where alone its SDKs could find it.
+func TestAScriptedWaitIsInGeminisBody(t *testing.T) {
+	provider, server := start(t, fakeprovider.Options{})
+	inject(t, provider,
+		fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfter: "7"},
+		fakeprovider.Fault{Kind: fakeprovider.FaultThrottle, RetryAfterMs: "1500"},
+		fakeprovider.Fault{Kind: fakeprovider.FaultThrottle})
+	client := geminiClient(t, server.URL)
+	for _, want := range []string{"Please retry in 7s.", "Please retry in 1.5s.", ""} {
+		_, err := client.Models.GenerateContent(t.Context(), "m", prompt(), nil)
+		var e genai.APIError
+		if !errors.As(err, &e) || !strings.HasSuffix(e.Message, want) || (want == "") == strings.Contains(e.Message, "retry in") {
+			t.Errorf("error = %v, want %q in it", err, want)
+		}
+	}
+}
