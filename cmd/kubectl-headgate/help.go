@@ -20,7 +20,7 @@ Usage:
 Examples:
   curl -si https://api.openai.com/v1/responses ... | kubectl headgate explain --dialect openai
   kubectl headgate explain policy config/samples/05-lanes.yaml
-  kubectl get ratelimitpolicies support -o yaml | kubectl headgate explain policy -
+  kubectl get ratelimitpolicies -o yaml | kubectl headgate explain policy -
 `
 
 const helpExplainHead = `Says what a provider's response means: its class, how long to wait and why, its budgets, what a policy's

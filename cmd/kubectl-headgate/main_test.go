@@ -36,35 +36,39 @@ func TestExitStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	invalid := "apiVersion: headgate.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: a}\nspec: {providers: [{name: generic}]}\n"
+	list := "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: headgate.dev/v1alpha1, kind: RateLimitPolicy, metadata: {name: a, namespace: team-x}, spec: {providers: [{name: openai}]}}\n" +
+		"- {apiVersion: headgate.dev/v1alpha1, kind: RateLimitPolicy, metadata: {name: a, namespace: team-y}, spec: {providers: [{name: openai}]}}\n"
 	cases := map[string]struct {
 		in        string
 		args      []string
 		code      int
 		out, errs string
 	}{
-		"nothing":               {"", nil, 2, "", "give a command"},
-		"an unknown command":    {"", []string{"top"}, 2, "", `unknown command "top"`},
-		"version":               {"", []string{"version"}, 0, "kubectl-headgate dev", ""},
-		"help":                  {"", []string{"--help"}, 0, "Usage:", ""},
-		"help on explain":       {"", []string{"help", "explain"}, 0, "GitHubModels (github-models)", ""},
-		"explain --help":        {"", []string{"explain", "--help"}, 0, "--received-at", ""},
-		"help on policy":        {"", []string{"explain", "policy", "-h"}, 0, "FILE...", ""},
-		"help on nothing":       {"", []string{"help", "x"}, 2, "", `no help on "x"`},
-		"no dialect":            {throttled, []string{"explain"}, 2, "", "--dialect is required"},
-		"an unknown dialect":    {throttled, []string{"explain", "-d", "nobody"}, 2, "", "want one of OpenAI"},
-		"an unknown flag":       {throttled, []string{"explain", "--color"}, 2, "", "color"},
-		"an unknown format":     {throttled, []string{"explain", "-d", "openai", "-o", "yaml"}, 2, "", "want text or json"},
-		"a wrong time":          {throttled, []string{"explain", "-d", "openai", "-r", "noon"}, 2, "", "want a time such as"},
-		"a file as an argument": {throttled, []string{"explain", "-d", "openai", "response.http"}, 2, "", "standard input"},
-		"no response":           {"", []string{"explain", "-d", "openai"}, 1, "", "no response"},
-		"no status line":        {"{}", []string{"explain", "-d", "openai"}, 1, "", "no status line"},
-		"text":                  {throttled, []string{"explain", "-d", "openai"}, 0, "Retry-After in seconds", ""},
-		"a policy":              {"", []string{"explain", "policy", good}, 0, "governs", ""},
-		"no policy":             {"", []string{"explain", "policy"}, 2, "", "give a file"},
-		"no such file":          {"", []string{"explain", "policy", "none.yaml"}, 1, "", "none.yaml: no such file"},
-		"another kind":          {"", []string{"explain", "policy", bad}, 1, "", "RateLimitPolicy is read"},
-		"an invalid policy":     {invalid, []string{"explain", "policy", "-"}, 1, "spec.providers[0].baseURL", ""},
-		"a good one after it":   {invalid, []string{"explain", "policy", "-", good}, 1, "governs", ""},
+		"nothing":                 {"", nil, 2, "", "give a command"},
+		"an unknown command":      {"", []string{"top"}, 2, "", `unknown command "top"`},
+		"version":                 {"", []string{"version"}, 0, "kubectl-headgate dev", ""},
+		"help":                    {"", []string{"--help"}, 0, "Usage:", ""},
+		"help on explain":         {"", []string{"help", "explain"}, 0, "GitHubModels (github-models)", ""},
+		"explain --help":          {"", []string{"explain", "--help"}, 0, "--received-at", ""},
+		"help on policy":          {"", []string{"explain", "policy", "-h"}, 0, "FILE...", ""},
+		"help on nothing":         {"", []string{"help", "x"}, 2, "", `no help on "x"`},
+		"no dialect":              {throttled, []string{"explain"}, 2, "", "--dialect is required"},
+		"an unknown dialect":      {throttled, []string{"explain", "-d", "nobody"}, 2, "", "want one of OpenAI"},
+		"an unknown flag":         {throttled, []string{"explain", "--color"}, 2, "", "color"},
+		"an unknown format":       {throttled, []string{"explain", "-d", "openai", "-o", "yaml"}, 2, "", "want text or json"},
+		"a wrong time":            {throttled, []string{"explain", "-d", "openai", "-r", "noon"}, 2, "", "want a time such as"},
+		"a file as an argument":   {throttled, []string{"explain", "-d", "openai", "response.http"}, 2, "", "standard input"},
+		"no response":             {"", []string{"explain", "-d", "openai"}, 1, "", "no response"},
+		"no status line":          {"{}", []string{"explain", "-d", "openai"}, 1, "", "no status line"},
+		"text":                    {throttled, []string{"explain", "-d", "openai"}, 0, "Retry-After in seconds", ""},
+		"a policy":                {"", []string{"explain", "policy", good}, 0, "governs", ""},
+		"no policy":               {"", []string{"explain", "policy"}, 2, "", "give a file"},
+		"no such file":            {"", []string{"explain", "policy", "none.yaml"}, 1, "", "none.yaml: no such file"},
+		"another kind":            {"", []string{"explain", "policy", bad}, 1, "", "RateLimitPolicy is read"},
+		"an invalid policy":       {invalid, []string{"explain", "policy", "-"}, 1, "spec.providers[0].baseURL", ""},
+		"what kubectl get prints": {list, []string{"explain", "policy", "-"}, 0, "Policy team-y/a governs", ""},
+		"an empty list":           {"kind: List\nitems: []\n", []string{"explain", "policy", "-"}, 1, "", "standard input: no RateLimitPolicy"},
+		"a good one after it":     {invalid, []string{"explain", "policy", "-", good}, 1, "governs", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

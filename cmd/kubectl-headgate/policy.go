@@ -33,6 +33,9 @@ func (c *command) explainPolicy(args []string) error {
 		case errors.Is(err, explain.ErrInvalid):
 			worst = err
 		default:
+			if name == "-" {
+				name = "standard input"
+			}
 			_, _ = fmt.Fprintf(c.errors, "kubectl-headgate: %s: %v\n", name, err)
 			worst = explain.ErrInvalid
 		}

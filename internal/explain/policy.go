@@ -21,7 +21,7 @@ var ErrInvalid = errors.New("a policy is invalid")
 // Policies writes what the policies of a file do, or what is wrong with them. The error is ErrInvalid if any of them
 // is invalid.
 func Policies(w io.Writer, content []byte) error {
-	policies, err := policy.Decode(content)
+	policies, err := policy.Decode(documents(content))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,29 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"sigs.k8s.io/yaml"
+)
+
+// documents takes a list, which kubectl get prints for several objects, apart; other content is as it was.
+func documents(content []byte) []byte {
+	var list struct {
+		Kind  string            `json:"kind"`
+		Items []json.RawMessage `json:"items"`
+	}
+	if len(content) > MaxInput || yaml.Unmarshal(content, &list) != nil || list.Kind != "List" && list.Kind != "RateLimitPolicyList" {
+		return content
+	}
+	var out bytes.Buffer
+	for _, item := range list.Items {
+		out.WriteString("---\n")
+		out.Write(item)
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
