@@ -99,7 +99,7 @@ func TestKeysInQueriesReachNothingThatIsRead(t *testing.T) {
 
 func TestErrorsAreSpokenWithoutTheirURL(t *testing.T) {
 	_, escape := url.PathUnescape("/%zz" + geminiKey)
-	broken := "http://host/\x7f?key=" + geminiKey
+	broken := fmt.Sprintf("http://host/%c?key=%s", 0x7f, geminiKey)
 	_, parse := url.Parse(broken)
 	for _, err := range []error{
 		escape, parse, &url.Error{Op: "Post", URL: "http://x/?key=" + geminiKey, Err: errors.New("EOF")},
