@@ -1,7 +1,7 @@
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package fakeprovider_test
+package shapes_test
 
 import (
 	"net/http"
