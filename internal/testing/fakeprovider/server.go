@@ -57,7 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.setDate(w.Header())
-	newCall(s, w, r).serve()
+	newCall(s, w, r).serve() //nolint:contextcheck // the context is the request's, which the call holds
 }
 
 // InFlight is how many calls are being answered.
