@@ -99,9 +99,12 @@ func drained(s shapes.Shape) fakeprovider.Budget {
 	return ""
 }
 
-// ownServer is how failures of servers of one's own differ: they have no accounts, and some refuse only when they
+// ownServer is how failures of servers of one's own differ: vLLM has no accounts, the others refuse only when they
 // are full.
-var ownServer = map[string]dialect.Class{"no money": dialect.ClassThrottle, "throttled": dialect.ClassOverload}
+var ownServer = map[string]dialect.Class{
+	"SelfHosted, no money": dialect.ClassThrottle,
+	"Ollama, throttled":    dialect.ClassOverload, "TGI, throttled": dialect.ClassOverload,
+}
 
 // TestA7TheGatewayClassifiesWhatTheSimulatorRefuses: each kind of failure is of the class it was meant as.
 func TestA7TheGatewayClassifiesWhatTheSimulatorRefuses(t *testing.T) {
@@ -129,11 +132,8 @@ func TestA7TheGatewayClassifiesWhatTheSimulatorRefuses(t *testing.T) {
 					w := ask(p, s, s.Path, tc.body)
 					reading := dialectOf(s).ReadHeaders(w.Code, w.Header(), time.Now())
 					got := dialectOf(s).ReadFailure(w.Code, w.Header(), w.Body.Bytes(), &reading)
-					if own, ok := ownServer[name]; ok && s.Dialect == fakeprovider.SelfHosted {
+					if own, ok := ownServer[s.Name+", "+name]; ok {
 						tc.want = own
-					}
-					if s.Name == string(fakeprovider.SelfHosted) && name == "throttled" {
-						tc.want = dialect.ClassThrottle
 					}
 					if got.Class != tc.want {
 						t.Errorf("%s: %s, want %s: %d %v %s", name, got.Class, tc.want, w.Code, w.Header(), w.Body)
