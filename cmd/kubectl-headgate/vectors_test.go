@@ -18,7 +18,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/headgate-dev/headgate/internal/explain"
 )
@@ -108,7 +107,7 @@ func TestVectorsThroughTheCommand(t *testing.T) {
 				}
 				sortBudgets(v.Expect.Budgets)
 				sortBudgets(got.Budgets)
-				if diff := gocmp.Diff(v.Expect, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				if diff := gocmp.Diff(v.Expect, got); diff != "" {
 					t.Errorf("line end %q (-want +got)\n%s", lineEnd, diff)
 				}
 			}

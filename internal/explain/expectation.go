@@ -34,7 +34,7 @@ type Budget struct {
 func (r Reading) Expectation() Expectation {
 	e := Expectation{Class: className(r.Class), Source: string(dialect.SourceNone), Budgets: []Budget{}}
 	if wait, source, ok := r.Reading.Wait(r.Class); ok {
-		e.WaitSeconds, e.Source = pointer(wait.Seconds()), sourceName(source)
+		e.WaitSeconds, e.Source = pointer(seconds(wait)), sourceName(source)
 	}
 	for _, b := range r.Reading.Budgets {
 		e.Budgets = append(e.Budgets, budget(b))
@@ -60,7 +60,7 @@ func sourceName(s dialect.Source) string {
 func budget(b dialect.BudgetReading) Budget {
 	out := Budget{Name: budgetName(b), Window: windowName(b.Window), Limit: stated(b.Limit), Remaining: stated(b.Remaining)}
 	if b.HasReset {
-		out.ResetSeconds = pointer(b.Reset.Seconds())
+		out.ResetSeconds = pointer(seconds(b.Reset))
 	}
 	return out
 }
@@ -101,5 +101,9 @@ func stated(v float64) *float64 {
 	}
 	return pointer(v)
 }
+
+// seconds is the number nearest to d, which Duration.Seconds is not: it adds the whole and the fraction, and gives
+// 1.2429999999999999 for 1.243 s.
+func seconds(d time.Duration) float64 { return float64(d) / float64(time.Second) }
 
 func pointer(v float64) *float64 { return &v }

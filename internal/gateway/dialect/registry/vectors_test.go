@@ -54,12 +54,12 @@ func TestResponseVectors(t *testing.T) {
 	}
 }
 
-// compareExpectations compares budgets in any order and numbers within a rounding.
+// compareExpectations compares budgets in any order, and numbers exactly: programs read them as they are written.
 func compareExpectations(t *testing.T, want, got explain.Expectation) {
 	t.Helper()
 	sortBudgets(want.Budgets)
 	sortBudgets(got.Budgets)
-	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
