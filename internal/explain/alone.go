@@ -39,6 +39,8 @@ func (r Reading) alone(d dialect.Dialect, resp Response) (out []Alone) {
 // decide is when an SDK's first retry would go out; to is negative where none would, or where that is not known.
 func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does string) {
 	switch {
+	case r.InStream && !r.Stream:
+		return 0, -1, fmt.Sprintf("takes it for a success: it looks at the status, %d", resp.Status)
 	case r.InStream:
 		return 0, -1, "gives the error to the app: the stream has begun"
 	case s.retries == 0:

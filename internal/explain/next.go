@@ -29,7 +29,8 @@ func (r Reading) next(f facts.Facts, received time.Time) Next {
 		Guidance: decide.Guidance{Wait: wait, Source: string(source), Has: guided},
 		Attempt:  1, Arrived: received, Now: received,
 		Deadline:    received.Add(millis(route.Deadline.DefaultMillis)),
-		ContentSent: r.InStream && r.ContentSeen,
+		// Of a body that is no stream nothing is held back.
+		ContentSent: r.InStream && (r.ContentSeen || !r.Stream),
 		// What failed without a refusal may have been processed.
 		MaybeProcessed: decide.Class(r.Class) == decide.Transient,
 		RetriesLeft:    true, Settings: settings(route),

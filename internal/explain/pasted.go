@@ -29,6 +29,21 @@ func decodeUTF16(raw []byte, order binary.ByteOrder) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
+// unindented undoes the indent of a quotation, as in an issue or a runbook: with it every header would be taken for the
+// rest of the line before. What is indented less is left alone.
+func unindented(text []byte) []byte {
+	text = bytes.TrimLeft(text, "\r\n")
+	indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+	if len(indent) == 0 {
+		return text
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for i, line := range lines {
+		lines[i] = bytes.TrimPrefix(line, indent)
+	}
+	return bytes.Join(lines, nil)
+}
+
 // verbose takes the response out of the output of curl -v, where "< " marks its head, and leaves other text alone.
 func verbose(text []byte) []byte {
 	line, _ := cutLine(bytes.TrimLeft(text, "\r\n \t"))

@@ -32,7 +32,7 @@ func ReadResponse(in io.Reader, received time.Time) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	text := verbose(asUTF8(raw))
+	text := verbose(unindented(asUTF8(raw)))
 	resp := Response{Received: received}
 	for range maxHeads {
 		head, err := readHead(text)

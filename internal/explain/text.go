@@ -68,7 +68,7 @@ func (p *page) summary(d dialect.Dialect, resp Response, r Reading) {
 	}
 	add("class", className(r.Class))
 	if r.InStream {
-		add("where", "an event of a stream that began as a success, "+afterWhat(r.ContentSeen))
+		add("where", r.where())
 	}
 	if r.Class != dialect.ClassSuccess {
 		add("budget", r.namedBudget())
@@ -87,6 +87,14 @@ func (p *page) summary(d dialect.Dialect, resp Response, r Reading) {
 			duration(r.Reading.Reference.Sub(resp.Received).Abs()), aheadOrBehind(r.Reading.Reference.After(resp.Received))))
 	}
 	p.table(rows)
+}
+
+// where says where a failure stands whose status is a success's.
+func (r Reading) where() string {
+	if !r.Stream {
+		return "the body of a response whose status is a success's"
+	}
+	return "an event of a stream that began as a success, " + afterWhat(r.ContentSeen)
 }
 
 func afterWhat(contentSeen bool) string {

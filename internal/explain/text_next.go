@@ -49,6 +49,10 @@ func moments(from, to time.Time) string {
 }
 
 func (p *page) giveBack(r Reading, n Next) {
+	if r.InStream && !r.Stream {
+		p.line("  Passes the response on as it comes: its status is a success's, and what its body says is known only at its end.")
+		return
+	}
 	p.line("  Passes the response on at once: %s.", reasons[n.Decision.Reason](n))
 	switch {
 	case r.Class == dialect.ClassQuota:
