@@ -28,7 +28,7 @@ func (r Reading) next(f facts.Facts, received time.Time) Next {
 		Class:    decide.Class(r.Class),
 		Guidance: decide.Guidance{Wait: wait, Source: string(source), Has: guided},
 		Attempt:  1, Arrived: received, Now: received,
-		Deadline:    received.Add(millis(route.Deadline.DefaultMillis)),
+		Deadline: received.Add(millis(route.Deadline.DefaultMillis)),
 		// Of a body that is no stream nothing is held back.
 		ContentSent: r.InStream && (r.ContentSeen || !r.Stream),
 		// What failed without a refusal may have been processed.

@@ -75,6 +75,7 @@ func (r *Reading) measure(d dialect.Dialect, resp Response, ops []dialect.Operat
 			r.Class = failure.Class
 		}
 	}
+	r.Reading.Add(r.Failure)
 }
 
 // score ranks what a meter found: a body read as what it is not says little.

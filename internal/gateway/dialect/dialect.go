@@ -144,6 +144,8 @@ type Reading struct {
 	Budgets   []BudgetReading
 	// Reference is the time absolute values were measured against: the response's Date, else its receipt.
 	Reference time.Time
+	// Inside: the wait came with an error inside a success. It was said after the headers, and outranks their resets.
+	Inside bool
 	// ShouldRetry is the provider's own x-should-retry: "", "true" or "false".
 	ShouldRetry string
 }
@@ -190,6 +192,10 @@ type Failure struct {
 	Budget string
 	// RejectsUsage: the request failed because of the injected stream_options.
 	RejectsUsage bool
+	// Wait is what an error inside a stream asks for itself; valid if Waits. Of a response that failed the Reading
+	// has the wait.
+	Wait  time.Duration
+	Waits bool
 }
 
 // Usage is what a response was billed. -1 means "unknown".

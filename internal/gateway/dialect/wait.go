@@ -16,6 +16,10 @@ func (r Reading) Wait(class Class) (wait time.Duration, source Source, ok bool) 
 	switch r.Source {
 	case SourceRetryAfterMillis, SourceRetryAfterSeconds, SourceRetryAfterDate:
 		return r.RetryAfter, r.Source, true
+	case SourceBody:
+		if r.Inside {
+			return r.RetryAfter, SourceBody, true
+		}
 	default: // the rest ranks below the resets
 	}
 	if wait, ok := latestReset(r.Budgets, true); ok {
@@ -30,6 +34,13 @@ func (r Reading) Wait(class Class) (wait time.Duration, source Source, ok bool) 
 		return r.RetryAfter, SourceBody, true
 	}
 	return 0, SourceNone, false
+}
+
+// Add adds the wait that an error inside a success states.
+func (r *Reading) Add(f Failure) {
+	if f.Waits && (r.Source == SourceNone || r.Source == "") {
+		r.RetryAfter, r.Source, r.Inside = f.Wait, SourceBody, true
+	}
 }
 
 func latestReset(budgets []BudgetReading, exhaustedOnly bool) (wait time.Duration, ok bool) {

@@ -42,8 +42,19 @@ func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 		return c.failedInside(resp, failure, reading)
 	}
 	c.settleStream(end, meter)
+	c.markInside(resp, meter)
 	c.endAnswer(end)
 	return nil
+}
+
+// markInside marks the account whose quota turned out to be spent when the answer, or a part of it, had been passed on.
+func (c *call) markInside(resp *http.Response, meter dialect.Meter) {
+	failure, failed := meter.StreamFailure()
+	if !failed || failure.Class != dialect.ClassQuota {
+		return
+	}
+	now := c.now()
+	c.markExhausted(resp, failure, nil, c.quotaReset(failure.Wait, now), now)
 }
 
 // streamTypes are the media types of bodies that come in pieces which matter one by one, and say when they are over.
@@ -160,8 +171,13 @@ var errTruncated = errors.New("it broke off before its first content")
 func (c *call) failedInside(resp *http.Response, failure dialect.Failure, reading *dialect.Reading) *again {
 	now := c.now()
 	c.settle(admission.Settlement{Kind: admission.Rejected})
+	reading.Add(failure)
 	wait, source, guided := c.guidance(reading, failure.Class)
 	c.countRefusal(failure, reading, wait, guided, now)
+	if failure.Class == dialect.ClassQuota {
+		wait = c.quotaReset(wait, now)
+		c.markExhausted(resp, failure, nil, wait, now)
+	}
 	again, end := c.next(situation{class: failure.Class, wait: wait, guided: guided, source: source})
 	if again != nil {
 		return again

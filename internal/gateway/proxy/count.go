@@ -12,6 +12,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 )
 
@@ -75,18 +76,46 @@ func (c *call) markExhausted(resp *http.Response, f dialect.Failure, body []byte
 		c.cfg.health.observed(words, now)
 		return
 	}
-	if len(body) > maxMarkedBody {
-		return
+	m := c.repeated(resp, body)
+	if m == nil {
+		m = c.retold(f)
 	}
-	kept := http.Header{}
-	for _, name := range [...]string{"Content-Type", "Content-Encoding"} {
-		if values := resp.Header[name]; len(values) > 0 {
-			kept[name] = values
+	m.said = words
+	c.cfg.quotas.set(c.account, m, reset, now)
+}
+
+// repeated is a mark with the provider's own answer, without its compression, which another caller may not accept; nil
+// if that is no answer to give again: it is too large, cannot be read, or has the status of a success.
+func (c *call) repeated(resp *http.Response, body []byte) *mark {
+	if resp.StatusCode < http.StatusMultipleChoices {
+		return nil
+	}
+	if encoding(resp.Header) != "" {
+		if body = failure.Plain(resp.Header, body); len(body) == 0 {
+			return nil
 		}
 	}
-	c.cfg.quotas.set(c.account, &mark{
-		status: resp.StatusCode, header: kept, body: bytes.Clone(body), said: words,
-	}, reset, now)
+	if len(body) > maxMarkedBody {
+		return nil
+	}
+	kept := http.Header{}
+	if values := resp.Header["Content-Type"]; len(values) > 0 {
+		kept["Content-Type"] = values
+	}
+	return &mark{status: resp.StatusCode, header: kept, body: bytes.Clone(body)}
+}
+
+// retold is a mark with an answer of ours, which has the provider's words in it.
+func (c *call) retold(f dialect.Failure) *mark {
+	why := c.cfg.display + "'s quota is spent"
+	if f.Message != "" {
+		why += " (" + f.Message + ")"
+	}
+	status, header, body := c.cfg.dialect.Refusal(dialect.Refusal{
+		Status: http.StatusTooManyRequests, Reason: reasonQuota, RetryAfter: probeEvery,
+		Message: "headgate: " + c.cfg.who + ": " + why + ". Not sent to " + c.cfg.display + ".",
+	})
+	return &mark{status: status, header: header, body: body}
 }
 
 // quotaReset is when an exhausted quota is back: what the provider says, or the end of its day where its documents
@@ -113,7 +142,7 @@ func (c *call) markedExhausted() bool {
 	c.lane.Refused(reasonQuota)
 	h := c.w.Header()
 	for name, values := range m.header {
-		h[name] = values
+		h[http.CanonicalHeaderKey(name)] = values
 	}
 	h.Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
 	h.Set(headerShouldRetry, "false")

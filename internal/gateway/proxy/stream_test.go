@@ -100,6 +100,33 @@ func TestA11OverloadInsideAStreamBeforeContentIsRetriedInvisibly(t *testing.T) {
 	})
 }
 
+func TestA11TheWaitThatAnErrorInsideAStreamStatesIsKept(t *testing.T) {
+	const refused = `{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded",` +
+		`"message":"Rate limit reached for m (TPM): Limit 100, Used 99, Requested 9. Please try again in 9.5s."}}}`
+	s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+		// What the headers say was true before the error was.
+		w.Header().Set("X-Ratelimit-Remaining-Tokens", "90")
+		w.Header().Set("X-Ratelimit-Reset-Tokens", "26ms")
+		event(w, "response.created", `{"type":"response.created","response":{}}`)
+		if n == 1 {
+			event(w, "response.failed", refused)
+			return
+		}
+		event(w, "response.output_text.delta", `{"type":"response.output_text.delta","delta":"hi"}`)
+		event(w, "response.completed", `{"type":"response.completed","response":{"usage":{"input_tokens":3,"output_tokens":1}}}`)
+	})
+	simulate(t, s, onePolicy(openaiRoute(canonical...)), func(w *world) {
+		a := w.post("/openai/v1/responses", `{"model":"m","stream":true,"input":"hi"}`, "authorization", "Bearer sk-1")
+		if a.status != http.StatusOK || strings.Contains(a.body, "rate_limit") || s.count() != 2 {
+			t.Errorf("answer %d %s after %d sends", a.status, a.body, s.count())
+		}
+		if took := time.Since(w.start); took < 9500*time.Millisecond || took > 15*time.Second {
+			t.Errorf("sent again by %s, want 9.5s and the jitter", took)
+		}
+		w.atRest()
+	})
+}
+
 func TestA11ErrorAfterContentIsForwardedAndNotRepeated(t *testing.T) {
 	for name, together := range map[string]bool{"apart": false, "in one segment": true} {
 		t.Run(name, func(t *testing.T) {

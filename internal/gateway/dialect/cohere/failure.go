@@ -30,7 +30,9 @@ func classifyEvent(document []byte) dialect.Failure {
 	if said := d.Error.Get("delta.error").Str; said != "" {
 		d.Message = said
 	}
-	return failed(http.StatusInternalServerError, d)
+	f := failed(http.StatusInternalServerError, d)
+	f.Wait, f.Waits = guidance.Hint(d.Message, "try again in ", "retry after ")
+	return f
 }
 
 func failed(status int, d failure.Document) dialect.Failure {

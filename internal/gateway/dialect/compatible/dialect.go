@@ -121,5 +121,8 @@ func (d Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.Mete
 // classifyEvent classes an error event inside a stream.
 func (d Dialect) classifyEvent(event []byte) dialect.Failure {
 	doc := document(nil, event)
-	return d.failure(Failed{Status: eventStatus(doc), Document: doc, InStream: true})
+	f := Failed{Status: eventStatus(doc), Document: doc, InStream: true}
+	out := d.failure(f)
+	out.Wait, out.Waits = d.Spec.hint(f, time.Time{})
+	return out
 }

@@ -25,6 +25,9 @@ const (
 	maxCodings = 3
 )
 
+// Plain is a body without its content codings, of which at most the first 64 KiB; nil is one that cannot be read.
+func Plain(h http.Header, body []byte) []byte { return plain(h, body) }
+
 // plain undoes the content codings of a body, the last one first. What cannot be decompressed is no document.
 func plain(h http.Header, body []byte) []byte {
 	body = body[:min(len(body), maxBody)]

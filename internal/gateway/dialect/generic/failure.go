@@ -5,6 +5,7 @@ package generic
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
@@ -16,18 +17,25 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	d := failure.Read(h, body)
 	f := failure.New(classify(status, d), d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
-	hint, hinted := guidance.SecondsHint(d.RetryAfter)
-	if said, ok := guidance.Hint(d.Message, "try again in ", "retry after ", "retry in ", "please wait "); ok {
-		hint, hinted = max(hint, said), true
-	}
-	guidance.Settle(r, f.Class, hint, hinted)
+	wait, waits := hint(d)
+	guidance.Settle(r, f.Class, wait, waits)
 	return f
+}
+
+func hint(d failure.Document) (wait time.Duration, ok bool) {
+	wait, ok = guidance.SecondsHint(d.RetryAfter)
+	if said, found := guidance.Hint(d.Message, "try again in ", "retry after ", "retry in ", "please wait "); found {
+		wait, ok = max(wait, said), true
+	}
+	return wait, ok
 }
 
 // classifyEvent classes an error event inside a stream: what is not known to be final may pass by itself.
 func classifyEvent(document []byte) dialect.Failure {
 	d := failure.Read(nil, document)
-	return failure.New(classify(http.StatusInternalServerError, d), d)
+	f := failure.New(classify(http.StatusInternalServerError, d), d)
+	f.Wait, f.Waits = hint(d)
+	return f
 }
 
 // classify goes by status, but for codes that mean one thing with everyone who sends them.

@@ -68,5 +68,7 @@ func (Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.MeterO
 // classifyEvent classes an error inside a stream, whose document has the status.
 func classifyEvent(document []byte) dialect.Failure {
 	e := readError(http.StatusInternalServerError, failure.Read(nil, document), time.Time{})
-	return e.failure()
+	f := e.failure()
+	f.Wait, f.Waits = e.wait, e.waits
+	return f
 }

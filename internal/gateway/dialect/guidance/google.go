@@ -21,10 +21,10 @@ func ProtoDuration(text string) (time.Duration, bool) {
 // GoDuration reads a whole compound duration (1h2m3.5s, 373.8ms). A number without a unit is none.
 func GoDuration(text string) (time.Duration, bool) { return duration(trim(text)) }
 
-// Moment reads the wait until a time in RFC 3339.
+// Moment reads the wait until a time in RFC 3339; without a reference there is none.
 func Moment(text string, reference time.Time) (time.Duration, bool) {
 	at, ok := moment(trim(text))
-	if !ok {
+	if !ok || reference.IsZero() {
 		return 0, false
 	}
 	return until(at, reference), true

@@ -63,8 +63,11 @@ func largest(lines []string, unit time.Duration) (wait time.Duration, ok bool) {
 	return wait, ok
 }
 
-// latest is the wait to the latest valid date of all lines.
+// latest is the wait to the latest valid date of all lines; without a reference there is none.
 func latest(lines []string, reference time.Time) (wait time.Duration, ok bool) {
+	if reference.IsZero() {
+		return 0, false
+	}
 	for _, line := range lines[:min(len(lines), maxParts)] {
 		for _, text := range dates(line) {
 			if at, valid := httpDate(trim(text), reference); valid {

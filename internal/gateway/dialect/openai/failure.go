@@ -6,6 +6,7 @@ package openai
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
@@ -19,9 +20,13 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	f := failure.New(Classify(status, d), d)
 	f.Budget = Budget(d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
-	hint, hinted := guidance.Hint(d.Message, "try again in ", "retry after ")
-	guidance.Settle(r, f.Class, hint, hinted)
+	wait, waits := hint(d)
+	guidance.Settle(r, f.Class, wait, waits)
 	return f
+}
+
+func hint(d failure.Document) (time.Duration, bool) {
+	return guidance.Hint(d.Message, "try again in ", "retry after ")
 }
 
 // classifyEvent classes an error event inside a stream, which has no status of its own.
@@ -29,6 +34,7 @@ func classifyEvent(document []byte) dialect.Failure {
 	d := failure.Read(nil, document)
 	f := failure.New(Classify(EventStatus(d), d), d)
 	f.Budget = Budget(d)
+	f.Wait, f.Waits = hint(d)
 	return f
 }
 
