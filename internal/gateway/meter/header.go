@@ -13,8 +13,8 @@ import (
 func headerCount(into *int64, h http.Header, names ...string) bool {
 	for _, name := range names {
 		n, err := strconv.ParseUint(strings.TrimSpace(h.Get(name)), 10, 63)
-		if err == nil {
-			*into = int64(min(n, maxTokens))
+		if err == nil && n <= maxTokens {
+			*into = int64(n)
 			return true
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
-// maxTokens is what absurd values saturate to.
-const maxTokens = 1 << 40
+// maxTokens is far above what any call can have. What exceeds it is an error of the provider's, and no count: charged, it
+// would close a limit for days.
+const maxTokens = 1_000_000_000
 
 // addOpenAI reads the usage objects of chat, completions, embeddings and responses, with the names that
 // providers who copy them have for cached tokens. These lie inside the input.
@@ -60,10 +61,10 @@ func addAnthropic(u *dialect.Usage, v gjson.Result) {
 	u.CacheOutside = true
 }
 
-func isCount(v gjson.Result) bool { return v.Type == gjson.Number && v.Num >= 0 }
+func isCount(v gjson.Result) bool { return v.Type == gjson.Number && v.Num >= 0 && v.Num <= maxTokens }
 
 // count is a value for which isCount holds.
-func count(v gjson.Result) int64 { return int64(min(v.Num, maxTokens)) }
+func count(v gjson.Result) int64 { return int64(v.Num) }
 
 // replace takes the first of the values that is a count. Counts never fall, so 0 after a count is a
 // provider's way to say nothing.
