@@ -22,10 +22,25 @@ func Hint(text string, phrases ...string) (wait time.Duration, ok bool) {
 				break
 			}
 			rest = rest[i+len(phrase):]
-			if value, _, valid := leadingDuration(strings.TrimLeft(rest, " ")); valid {
+			if value, valid := spokenDuration(strings.TrimLeft(rest, " ")); valid {
 				wait, ok = max(wait, value), true
 			}
 		}
+	}
+	return wait, ok
+}
+
+// spokenDuration reads a duration whose terms may be apart, as in "1 hour, 20 minutes and 5 seconds"; each is less than
+// what stands before it, so that the next figure of a sentence is none.
+func spokenDuration(text string) (wait time.Duration, ok bool) {
+	for range maxTerms {
+		term, rest, found := leadingDuration(text)
+		if !found || ok && term >= wait {
+			break
+		}
+		wait, ok = min(wait, Longest-term)+term, true
+		text = strings.TrimLeft(strings.TrimPrefix(rest, ","), " ")
+		text = strings.TrimPrefix(text, "and ")
 	}
 	return wait, ok
 }
