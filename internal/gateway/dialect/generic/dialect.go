@@ -38,7 +38,9 @@ func (Dialect) ReadRequest(op dialect.Operation, contentType string, body []byte
 
 // ReadHeaders implements dialect.Dialect.
 func (Dialect) ReadHeaders(status int, h http.Header, received time.Time) dialect.Reading {
-	return guidance.Read(status, h, received, openai.Buckets, buckets)
+	r := guidance.Read(status, h, received, openai.Buckets, buckets)
+	openai.Days(r.Budgets)
+	return r
 }
 
 // NewMeter implements dialect.Dialect.

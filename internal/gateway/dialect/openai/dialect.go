@@ -50,7 +50,9 @@ func (Dialect) InjectUsage(op dialect.Operation, body []byte) (dialect.Splice, b
 
 // ReadHeaders implements dialect.Dialect.
 func (Dialect) ReadHeaders(status int, h http.Header, received time.Time) dialect.Reading {
-	return guidance.Read(status, h, received, Buckets)
+	r := guidance.Read(status, h, received, Buckets)
+	Days(r.Budgets)
+	return r
 }
 
 // NewMeter implements dialect.Dialect.
