@@ -97,7 +97,7 @@ fmt: $(GOLANGCI) ## Format.
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Lint, with the rules for Kubernetes APIs.
-	$(GOLANGCI) run ./...
+	$(GOLANGCI) run --allow-parallel-runners ./...
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI) ## Lint and mend what can be mended.
