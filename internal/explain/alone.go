@@ -38,17 +38,8 @@ func (r Reading) alone(d dialect.Dialect, resp Response) (out []Alone) {
 
 // decide is when an SDK's first retry would go out; to is negative where none would, or where that is not known.
 func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does string) {
-	switch {
-	case r.InStream && !r.Stream:
-		return 0, -1, fmt.Sprintf("takes it for a success: it looks at the status, %d", resp.Status)
-	case r.InStream:
-		return 0, -1, "gives the error to the app: the stream has begun"
-	case s.retries == 0:
-		return 0, -1, "gives the error to the app: it retries only when told to"
-	case s.obeys && r.Reading.ShouldRetry == "false":
-		return 0, -1, "gives the error to the app, as x-should-retry says"
-	case !s.retry.includes(resp.Status) && (!s.obeys || r.Reading.ShouldRetry != "true"):
-		return 0, -1, fmt.Sprintf("gives the error to the app: it does not retry %d", resp.Status)
+	if why := s.givesUp(r, resp); why != "" {
+		return 0, -1, why
 	}
 	stated, has := s.stated(r, resp)
 	switch {
@@ -68,6 +59,23 @@ func (s sdk) decide(r Reading, resp Response) (from, to time.Duration, does stri
 		return from, to, fmt.Sprintf("ignores %s and retries after %s", duration(stated), span(from, to))
 	}
 	return from, to, "retries after " + span(from, to)
+}
+
+// givesUp says why an SDK does not retry, whatever wait is stated; "" where it may.
+func (s sdk) givesUp(r Reading, resp Response) string {
+	switch {
+	case r.InStream && !r.Stream:
+		return fmt.Sprintf("takes it for a success: it looks at the status, %d", resp.Status)
+	case r.InStream:
+		return "gives the error to the app: the stream has begun"
+	case s.retries == 0:
+		return "gives the error to the app: it retries only when told to"
+	case s.obeys && r.Reading.ShouldRetry == "false":
+		return "gives the error to the app, as x-should-retry says"
+	case !s.retry.includes(resp.Status) && (!s.obeys || r.Reading.ShouldRetry != "true"):
+		return fmt.Sprintf("gives the error to the app: it does not retry %d", resp.Status)
+	}
+	return ""
 }
 
 // weigh is what an SDK does with a 429 whose stated wait says whether it retries, not when.
