@@ -45,8 +45,8 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n uint8, method, target, fields, body string) {
 		d := numbered(n)
 		u, err := url.ParseRequestURI(target)
-		if d == nil || err != nil {
-			t.Skip("nothing a server hands on")
+		if err != nil {
+			return // no server hands it on
 		}
 		path := u.EscapedPath()
 		op := d.Operation(method, path)

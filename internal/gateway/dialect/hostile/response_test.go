@@ -37,9 +37,6 @@ func FuzzResponse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, status uint16, fields, body string) {
 		d := numbered(n)
-		if d == nil {
-			t.Skip("a dialect that is not built in")
-		}
 		h := header(fields)
 		r := d.ReadHeaders(int(status), h, received)
 		checkReading(t, r)
@@ -90,11 +87,11 @@ func checkFailure(t *testing.T, f dialect.Failure) {
 // FuzzNoKeys: a key in a message or a code never comes out again.
 func FuzzNoKeys(f *testing.F) {
 	f.Add(uint8(0), uint16(401), "Incorrect API key provided: ", ". Look it up.", "error")
-	f.Add(uint8(2), uint16(429), "{\"", "\"}", "message")
+	f.Add(uint8(2), uint16(429), "{'api_key': '", "'}", "message")
 	f.Fuzz(func(t *testing.T, n uint8, status uint16, before, after, member string) {
 		d := numbered(n)
-		if d == nil || !utf8.ValidString(before+after+member) || strings.ContainsAny(before+after+member, `"\`) {
-			t.Skip("no JSON")
+		if !utf8.ValidString(before+after+member) || strings.ContainsAny(before+after+member, `"\`) {
+			return // no JSON
 		}
 		text := before + " " + key + " " + after
 		for _, body := range []string{
@@ -119,9 +116,6 @@ func FuzzMeter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n, which uint8, kind, body string, cut uint16) {
 		d := numbered(n)
-		if d == nil {
-			t.Skip("a dialect that is not built in")
-		}
 		op := operation(d, which)
 		at := min(int(cut), len(body))
 		whole, wholeUsage := metered(d, op, kind, body)
