@@ -39,7 +39,14 @@ type Bucket struct {
 type Lane struct {
 	Name string
 	// Share is r: the sure part of every bucket's rate, 0 to 1; the lanes' sum is at most 1.
-	Share    float64
+	Share float64
+	// Priority orders lanes that borrow, and those that give way when queues are full: higher goes first.
+	Priority int32
+	// Weight divides what lanes of one priority borrow; 0 means 1.
+	Weight float64
+	// Hold is how much of its own rate an idle lane keeps: H = min(r·C, Hold·r·R). 0 means the default,
+	// min(r·C/2, 10 s·r·R); below 0 is none.
+	Hold     time.Duration
 	MaxDepth int
 	MaxBytes int64
 	MaxWait  time.Duration
@@ -52,6 +59,9 @@ type Config struct {
 	// Margin is the part of its patience (from arrival to last start) that an accepted call must have to spare:
 	// what costs more than estimated, and outside facts, would make a call late that was accepted without.
 	Margin float64
+	// MaxDepth and MaxBytes bound the calls that wait in all lanes together; 0 is no bound.
+	MaxDepth int
+	MaxBytes int64
 }
 
 // BucketID is a bucket's handle within its scheduler.
@@ -79,6 +89,8 @@ const (
 	ReasonQueueExpired Reason = "QueueExpired"  // waited its time and did not start
 	ReasonCapReached   Reason = "CapReached"    // a window of an hour or more is used up
 	ReasonNothing      Reason = "NothingPasses" // amount 0
+	ReasonDisplaced    Reason = "Displaced"     // made room for a call of a higher priority
+	ReasonLanePaused   Reason = "LanePaused"    // the queues are nearly full and take only calls of the highest priority
 )
 
 // State is where a call stands.

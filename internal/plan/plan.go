@@ -62,7 +62,9 @@ type Route struct {
 	Observe  bool     `json:"observe,omitempty"`
 	Limits   []Limit  `json:"limits,omitempty"`
 	Deadline Deadline `json:"deadline"`
-	Throttle Throttle `json:"throttle"`
+	// Deferred bounds the calls that are taken in to be made later; nil unless something defers.
+	Deferred *Deferred `json:"deferred,omitempty"`
+	Throttle Throttle  `json:"throttle"`
 	Unguided Backoff  `json:"unguided"`
 	Overload Overload `json:"overload"`
 	// Lanes in order of match; the last is always default and matches everything.
@@ -95,6 +97,26 @@ const (
 // Deadline bounds the time to the first content byte.
 type Deadline struct {
 	DefaultMillis int64 `json:"defaultMillis"`
+	// OnExceeded is what happens to a call that cannot be made in time; empty is Decline.
+	OnExceeded string `json:"onExceeded,omitempty"`
+}
+
+// What happens to a call whose wait is not acceptable; empty is to decline it.
+const (
+	Defer    = "Defer"
+	Failover = "Failover"
+)
+
+// Deferred bounds the calls of a route that wait without their callers.
+type Deferred struct {
+	// MaxAgeSeconds is how long a call is tried, and how long its answer is kept.
+	MaxAgeSeconds int64 `json:"maxAgeSeconds"`
+	MaxAttempts   int32 `json:"maxAttempts"`
+	// MaxCalls and MaxBytes bound what one gateway keeps for the route.
+	MaxCalls int32 `json:"maxCalls"`
+	MaxBytes int64 `json:"maxBytes"`
+	// CallbackHosts are the hosts to which answers may be delivered; none allows no delivery.
+	CallbackHosts []string `json:"callbackHosts,omitempty"`
 }
 
 // Throttle is about guided refusals.
@@ -102,6 +124,10 @@ type Throttle struct {
 	HonourCeilingMillis int64 `json:"honourCeilingMillis"`
 	JitterPercent       int32 `json:"jitterPercent"`
 	MaxAttempts         int32 `json:"maxAttempts"`
+	// OnCeilingExceeded is what happens above the honour ceiling: empty (Decline), Defer or Failover.
+	OnCeilingExceeded string `json:"onCeilingExceeded,omitempty"`
+	// FailoverTo is the route that serves the call then: one of the same policy and dialect.
+	FailoverTo string `json:"failoverTo,omitempty"`
 }
 
 // Backoff is about unguided refusals.
@@ -122,12 +148,34 @@ type Overload struct {
 // Lane is a reserved part of every limit of its route.
 type Lane struct {
 	Name string `json:"name"`
-	// MinInputTokens is the match: 0 matches every call.
-	MinInputTokens int64 `json:"minInputTokens,omitempty"`
+	// A call matches that satisfies all of MinInputTokens, Header, Models and Paths; what is unset matches every
+	// call.
+	MinInputTokens int64   `json:"minInputTokens,omitempty"`
+	Header         *Header `json:"header,omitempty"`
+	// Models and Paths are globs, of which one must match; a path is what follows the route.
+	Models []string `json:"models,omitempty"`
+	Paths  []string `json:"paths,omitempty"`
 	// LargestCallTokens is the declared largest input; 0 means the largest seen.
 	LargestCallTokens int64 `json:"largestCallTokens,omitempty"`
 	// SharePermille is the lane's sure share of every limit; the lanes' add up to at most 1000.
 	SharePermille int32 `json:"sharePermille"`
-	MaxDepth      int32 `json:"maxDepth"`
-	MaxWaitMillis int64 `json:"maxWaitMillis"`
+	// Priority orders lanes that borrow, and those that give way when queues are full: higher goes first.
+	Priority int32 `json:"priority,omitempty"`
+	// Weight divides what lanes of one priority borrow; 0 means 1.
+	Weight int32 `json:"weight,omitempty"`
+	// HoldMillis is how many milliseconds of its own rate an idle lane keeps for its next call; nil is the
+	// engine's own choice.
+	HoldMillis    *int64 `json:"holdMillis,omitempty"`
+	MaxDepth      int32  `json:"maxDepth"`
+	MaxBytes      int64  `json:"maxBytes,omitempty"`
+	MaxWaitMillis int64  `json:"maxWaitMillis"`
+	// CredentialKey names a key of the lane's own; empty uses the route's.
+	CredentialKey string `json:"credentialKey,omitempty"`
+}
+
+// Header is a request header to match.
+type Header struct {
+	Name string `json:"name"`
+	// Value is compared exactly; empty matches any value that is there.
+	Value string `json:"value,omitempty"`
 }
