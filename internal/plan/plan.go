@@ -65,8 +65,8 @@ type Route struct {
 	// Deferred bounds the calls that are taken in to be made later; nil unless something defers.
 	Deferred *Deferred `json:"deferred,omitempty"`
 	Throttle Throttle  `json:"throttle"`
-	Unguided Backoff  `json:"unguided"`
-	Overload Overload `json:"overload"`
+	Unguided Backoff   `json:"unguided"`
+	Overload Overload  `json:"overload"`
 	// Lanes in order of match; the last is always default and matches everything.
 	Lanes []Lane `json:"lanes"`
 }
