@@ -5,6 +5,7 @@ package admission
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 type Gate struct {
 	facts     facts.Facts
 	estimator *Estimator
+	now       func() time.Time
+	told      func(*Ticket, Verdict)
 
 	mu      sync.Mutex
 	sched   *budget.Scheduler
@@ -46,13 +49,22 @@ type Options struct {
 	Facts facts.Facts
 	// Shared: other gateways use the same limits; without a share the safe one counts.
 	Shared bool
+	// Clock tells the time where no caller does; nil is time.Now.
+	Clock func() time.Time
+	// Decided, if set, is told of each queued ticket that was decided, in place of the ticket's channel, and the gate
+	// sets no timer: its owner calls Advance when Next says so. The gate is locked meanwhile: Decided takes note of
+	// the ticket and calls the gate later.
+	Decided func(*Ticket, Verdict)
 }
 
 // New returns a gate for route.
 func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Gate {
 	g := &Gate{
 		facts: opts.Facts, shared: opts.Shared, estimator: NewEstimator(opts.Facts.Charges),
-		groups: map[Account]*group{},
+		groups: map[Account]*group{}, now: opts.Clock, told: opts.Decided,
+	}
+	if g.now == nil {
+		g.now = time.Now
 	}
 	g.route, g.maxGateways = route, maxGateways
 	g.sched = budget.New(g.configLocked(), now)
@@ -95,12 +107,34 @@ func (g *Gate) configLocked() budget.Config {
 		cfg.Buckets = append(cfg.Buckets, bucket(l, share))
 	}
 	for _, l := range g.route.Lanes {
-		cfg.Lanes = append(cfg.Lanes, budget.Lane{
-			Name: l.Name, Share: float64(l.SharePermille) / 1000, MaxDepth: int(l.MaxDepth),
-			MaxWait: time.Duration(l.MaxWaitMillis) * time.Millisecond,
-		})
+		cfg.Lanes = append(cfg.Lanes, lane(l))
 	}
 	return cfg
+}
+
+// lane is a plan's lane as the scheduler takes it.
+func lane(l plan.Lane) budget.Lane {
+	return budget.Lane{
+		Name: l.Name, Share: float64(l.SharePermille) / 1000, Priority: l.Priority, Weight: float64(l.Weight),
+		Hold: hold(l.HoldMillis), MaxDepth: int(l.MaxDepth), MaxBytes: l.MaxBytes, MaxWait: millis(l.MaxWaitMillis),
+	}
+}
+
+// hold is what the scheduler calls a lane's hold: to it 0 is "not stated", and what is below 0 is none.
+func hold(stated *int64) time.Duration {
+	switch {
+	case stated == nil:
+		return 0
+	case *stated <= 0:
+		return -1
+	}
+	return millis(*stated)
+}
+
+// millis saturates: a plan may come from anywhere.
+func millis(n int64) time.Duration {
+	const most = int64(math.MaxInt64 / time.Millisecond)
+	return time.Duration(max(-most, min(n, most))) * time.Millisecond
 }
 
 // shareLocked is the gateway's share of a limit, nil for a lone one; safe says that it is the safe share.
@@ -140,7 +174,7 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t.gate = g
-	if t.ready == nil {
+	if t.ready == nil && g.told == nil {
 		t.ready = make(chan struct{}, 1)
 	}
 	g.costsLocked(t)
@@ -216,6 +250,10 @@ func (g *Gate) decidedLocked(t *Ticket, v budget.Verdict, now time.Time) {
 			g.settleLocked(t, *t.late, now)
 		}
 	}
+	if g.told != nil {
+		g.told(t, g.describeLocked(t, v))
+		return
+	}
 	select {
 	case t.ready <- struct{}{}:
 	default:
@@ -230,7 +268,7 @@ func (g *Gate) heldLocked(t *Ticket) {
 
 // rearmLocked sets the one timer to the next moment at which something can change; mu is held.
 func (g *Gate) rearmLocked(now time.Time) {
-	if g.waiting == 0 || g.closed {
+	if g.waiting == 0 || g.closed || g.told != nil {
 		return
 	}
 	next, ok := g.sched.Next(now)
@@ -250,7 +288,24 @@ func (g *Gate) tick() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.timerAt = time.Time{}
-	g.runLocked(time.Now())
+	g.runLocked(g.now())
+}
+
+// Advance decides what is due at now, for an owner that keeps the time itself: see Options.Decided.
+func (g *Gate) Advance(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.runLocked(now)
+}
+
+// Next is when Advance should run again; false if nothing waits that time alone would let go.
+func (g *Gate) Next(now time.Time) (time.Time, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.waiting == 0 {
+		return time.Time{}, false
+	}
+	return g.sched.Next(now)
 }
 
 // Close stops the timer.

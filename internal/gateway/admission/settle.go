@@ -90,7 +90,7 @@ func (g *Gate) Charge(t *Ticket, output float64, now time.Time) {
 // Release ends t's send: it settles a reservation that is held, and takes a queued ticket out of its
 // queue. Later calls change nothing.
 func (g *Gate) Release(t *Ticket, s Settlement) {
-	g.ReleaseAt(t, s, time.Now())
+	g.ReleaseAt(t, s, g.now())
 }
 
 // ReleaseAt is Release at a given time.
