@@ -182,7 +182,7 @@ func (c *call) failedInside(resp *http.Response, failure dialect.Failure, readin
 	if again != nil {
 		return again
 	}
-	return c.passOn(resp, end, wait)
+	return c.giveUp(resp, end, wait)
 }
 
 // refused handles a response that is no success; a redirect is passed on like any other.
@@ -211,7 +211,7 @@ func (c *call) refused(resp *http.Response, reading *dialect.Reading, now time.T
 	if again != nil {
 		return again
 	}
-	return c.passOn(resp, end, wait)
+	return c.giveUp(resp, end, wait)
 }
 
 // withoutUsage sends the call again as it came: what the provider refused is what we put into it.
@@ -227,7 +227,7 @@ func (c *call) withoutUsage(resp *http.Response, kind admission.Kind, now time.T
 	if again != nil {
 		return again
 	}
-	return c.passOn(resp, end, 0)
+	return c.giveUp(resp, end, 0)
 }
 
 type prefixed struct {

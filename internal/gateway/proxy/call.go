@@ -272,8 +272,7 @@ func (c *call) admitted(v admission.Verdict, since time.Time) bool {
 		}
 	}
 	if v.State != budget.Admitted {
-		c.countTooLarge(v)
-		c.refuseAdmission(v)
+		c.declined(v)
 		return false
 	}
 	return true

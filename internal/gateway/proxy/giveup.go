@@ -1,0 +1,34 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+)
+
+// declined ends a call that admission refused.
+func (c *call) declined(v admission.Verdict) {
+	c.countTooLarge(v)
+	if c.elsewhere(string(v.Reason), v.Wait) {
+		return
+	}
+	c.refuseAdmission(v)
+}
+
+// giveUp ends a call that is not sent again, with the provider's answer still in hand.
+func (c *call) giveUp(resp *http.Response, last final, wait time.Duration) *again {
+	if last.ours && c.elsewhere(last.reason, max(wait, last.wait)) {
+		return nil
+	}
+	return c.passOn(resp, last, wait)
+}
+
+// elsewhere tries what else the policy provides for a call that cannot be made here in time, and says whether
+// the call has its answer by that. Nothing has been passed to the client, and no reservation is held.
+func (c *call) elsewhere(_ string, _ time.Duration) bool {
+	return false
+}
