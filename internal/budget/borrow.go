@@ -16,6 +16,7 @@ func (s *Scheduler) borrow(c *Call) {
 		}
 	}
 	l.v += part
+	l.borrowed++
 }
 
 // before orders candidates: the entitled first, oldest commitment first; then borrowers by virtual time.

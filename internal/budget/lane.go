@@ -25,7 +25,7 @@ type lane struct {
 	// into is the lane that took over when this one was removed.
 	into *lane
 
-	admitted, refused, cancelled uint64
+	admitted, refused, cancelled, borrowed, displaced uint64
 }
 
 // lanes makes a configuration's lanes usable: at least one, shares in 0 to 1 and together at most 1.

@@ -32,8 +32,14 @@ type LaneSnapshot struct {
 	Queued     int
 	Bytes      int64
 	OldestWait time.Duration
-	// Admitted, Refused and Cancelled accumulate.
-	Admitted, Refused, Cancelled uint64
+	// MaxDepth is how many calls may wait here.
+	MaxDepth int
+	// Paused says that the lane borrows nothing and takes no more waiting calls, because the queues are nearly full
+	// and calls of a higher priority wait.
+	Paused bool
+	// Admitted, Refused and Cancelled accumulate. Borrowed is the part of the admitted that went by what nobody
+	// claimed, Displaced the part of the refused that made room for a higher priority.
+	Admitted, Refused, Cancelled, Borrowed, Displaced uint64
 }
 
 // Snapshot fills into. Removed buckets are left out.
@@ -51,8 +57,8 @@ func (s *Scheduler) Snapshot(now time.Time, into *Snapshot) {
 	into.Lanes = into.Lanes[:0]
 	for _, l := range s.lanes {
 		into.Lanes = append(into.Lanes, LaneSnapshot{
-			Name: l.Name, Queued: l.depth, Bytes: l.bytes, OldestWait: s.oldestWait(l),
-			Admitted: l.admitted, Refused: l.refused, Cancelled: l.cancelled,
+			Name: l.Name, Queued: l.depth, Bytes: l.bytes, OldestWait: s.oldestWait(l), MaxDepth: l.maxDepth(),
+			Admitted: l.admitted, Refused: l.refused, Cancelled: l.cancelled, Borrowed: l.borrowed, Displaced: l.displaced,
 		})
 	}
 }
