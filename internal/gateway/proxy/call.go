@@ -56,8 +56,13 @@ type call struct {
 	// rejected: the provider refused that, and it is not asked again in this call.
 	rejected bool
 	ticket   *admission.Ticket
-	lane     *tally.Lane
-	account  admission.Account
+	estimate admission.Estimate
+	// rule is the lane that the call is in, by its place in the plan, and lane its figures.
+	rule int
+	lane *tally.Lane
+	// key is the gateway's own that the call is sent with, of the lane or the route; "" passes the app's on.
+	key     string
+	account admission.Account
 
 	// sends counts what left; entered says that the ticket is in the gate's hands.
 	sends   int
@@ -94,6 +99,12 @@ func (c *call) serve() {
 		c.sendFree()
 		return
 	}
+	c.run()
+}
+
+// run takes a call that was read through its lane to its answer.
+func (c *call) run() {
+	c.chooseLane()
 	if c.markedExhausted() || !c.enter() {
 		return
 	}
@@ -149,7 +160,6 @@ func (c *call) lastResort() admission.Kind {
 func (c *call) read() bool {
 	d := c.cfg.dialect
 	c.op = d.Operation(c.r.Method, c.rest)
-	c.signed = c.isSigned()
 	in := newIncoming(c.w, c.r, c.now)
 	body, err := spool.Read(c.r.Context(), c.g.opts.Memory, in, c.r.ContentLength)
 	if err != nil {
@@ -227,33 +237,36 @@ func (c *call) enter() bool {
 	return c.admitted(v, now)
 }
 
-// prepareTicket estimates the call, finds its lane and states its deadline.
+// chooseLane estimates the call and finds its lane, and with it the key and the account that it uses.
+func (c *call) chooseLane() {
+	c.estimate = c.cfg.gate.Estimator().Of(&c.req)
+	of := traits{input: c.estimate.Input, model: c.req.Model, header: c.r.Header}
+	if c.cfg.rules.byPath {
+		of.path, of.spelled = pathsOf(c.cfg.dialect, c.rest)
+	}
+	c.rule = c.cfg.rules.choose(&of)
+	c.lane = c.cfg.lanes[c.rule]
+	c.lane.Offered(c.estimate.Input)
+	rule := &c.cfg.rules.rules[c.rule]
+	c.useKey(rule.key)
+	c.account = admission.Account{Fingerprint: rule.account, Model: c.req.Model}
+	if c.key == "" {
+		c.account.Fingerprint = c.cfg.dialect.Fingerprint(c.r.Header, c.r.URL.RawQuery)
+	}
+}
+
+// prepareTicket states the call's deadline, and what it asks the gate for.
 func (c *call) prepareTicket() {
 	cfg := c.cfg
-	est := cfg.gate.Estimator().Of(&c.req)
-	lane := c.chooseLane(est.Input)
-	c.lane = cfg.lanes[lane]
-	c.lane.Offered(est.Input)
 	if sdk := stackedBy(c.r.Header); sdk != "" {
 		cfg.tally.Stacked(sdk)
 	}
 	c.deadline = c.arrived.Add(patience(c.r.Header, cfg.patience))
 	c.ticket = &admission.Ticket{
-		Account: c.account, Lane: lane, Estimate: est, Metered: c.op.Metered, Arrival: c.arrived,
+		Account: c.account, Lane: c.rule, Estimate: c.estimate, Metered: c.op.Metered, Arrival: c.arrived,
 		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
 		CallTime: cfg.health.attemptTime(c.deadline.Sub(c.arrived)),
 	}
-}
-
-// chooseLane is the first lane that matches; the last one matches everything.
-func (c *call) chooseLane(input float64) int {
-	lanes := c.cfg.plan.Lanes
-	for i := range lanes {
-		if input >= float64(lanes[i].MinInputTokens) {
-			return i
-		}
-	}
-	return len(lanes) - 1
 }
 
 // admitted waits for a queued call and answers a refused one.
@@ -292,26 +305,17 @@ func (c *call) countTooLarge(v admission.Verdict) {
 	}
 }
 
-// fingerprint tells apart the accounts behind credentials. A key of the gateway's own is one account.
-func (c *call) fingerprint() uint64 {
-	if c.cfg.plan.CredentialKey != "" {
-		return 1
-	}
-	return c.cfg.dialect.Fingerprint(c.r.Header, c.r.URL.RawQuery)
-}
-
 // replayable says whether the call could be sent again at all.
 func (c *call) replayable() bool {
 	return c.body.Replayable() && !c.cfg.plan.Observe && c.r.Context().Err() == nil
 }
 
-// credential puts the gateway's own key in place, if the route has one, and returns the query to send.
+// credential puts the gateway's own key in place, if the call is sent with one, and returns the query to send.
 func (c *call) credential(h http.Header, query string) (string, error) {
-	name := c.cfg.plan.CredentialKey
-	if name == "" {
+	if c.key == "" {
 		return query, nil
 	}
-	key, err := c.g.opts.Credentials.Key(name, c.cfg.base)
+	key, err := c.g.opts.Credentials.Key(c.key, c.cfg.base)
 	if err != nil {
 		return "", err
 	}

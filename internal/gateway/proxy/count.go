@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
@@ -129,7 +128,6 @@ func (c *call) quotaReset(wait time.Duration, now time.Time) time.Duration {
 
 // markedExhausted answers a call whose account is marked, as the provider answered the last one.
 func (c *call) markedExhausted() bool {
-	c.account = admission.Account{Fingerprint: c.fingerprint(), Model: c.req.Model}
 	if c.cfg.plan.Observe || c.cfg.quotas.marked.Load() == 0 {
 		return false
 	}
@@ -137,8 +135,6 @@ func (c *call) markedExhausted() bool {
 	if m == nil {
 		return false
 	}
-	c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
-	c.lane.Offered(0)
 	c.lane.Refused(reasonQuota)
 	h := c.w.Header()
 	for name, values := range m.header {

@@ -54,6 +54,7 @@ type config struct {
 	// ownPort is the base URL's port if its host is this one, else "".
 	ownPort  string
 	lanes    []*tally.Lane
+	rules    lanes
 	settings decide.Settings
 	// patience is the deadline of a call that states none.
 	patience time.Duration
@@ -179,6 +180,7 @@ func (g *Gateway) configLocked(byKey map[string]*config, policy *plan.Policy, r 
 	}
 	cfg.who, cfg.display = g.plan.Namespace+"/"+cfg.policy, display(cfg.facts, r.Name)
 	cfg.route = g.routeLocked(key, cfg, maxGateways, now)
+	cfg.rules = lanesOf(&cfg.plan)
 	for _, l := range r.Lanes {
 		cfg.lanes = append(cfg.lanes, cfg.tally.Lane(l.Name))
 	}

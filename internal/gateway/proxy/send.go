@@ -201,6 +201,7 @@ func upstreamID(h http.Header) string {
 func (c *call) sendFree() {
 	c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
 	c.source = tally.WaitNone
+	c.useKey(c.cfg.plan.CredentialKey)
 	out, err := c.outgoing()
 	if err != nil {
 		c.unusable(spokenError(err), reasonCredential)

@@ -11,10 +11,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
 )
 
-// isSigned says that a request carries a signature that reaches the provider. With a key of the gateway's own it does
-// not: the key takes its place.
-func (c *call) isSigned() bool {
-	return c.cfg.plan.CredentialKey == "" && credential.Signed(c.r.Header, c.r.URL.RawQuery)
+// useKey chooses the gateway's own key to send the call with, "" for the app's. A signature reaches the provider only
+// with the app's: a key of the gateway's takes its place.
+func (c *call) useKey(key string) {
+	c.key = key
+	c.signed = key == "" && credential.Signed(c.r.Header, c.r.URL.RawQuery)
 }
 
 // prepareHeaders makes the headers of an app's request those of the call to the provider. A signed request keeps
