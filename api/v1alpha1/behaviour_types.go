@@ -3,17 +3,33 @@
 
 package v1alpha1
 
-import (
-	"k8s.io/apimachinery/pkg/api/resource"
-)
-
-// Exceeded says what happens to a call whose wait is not acceptable.
+// Exceeded says what happens to a call that cannot be made within its deadline.
 //
-// +kubebuilder:validation:Enum=Decline
+// +kubebuilder:validation:Enum=Decline;Defer
 type Exceeded string
 
-// Decline answers at once with the provider's own error shape and the wait.
-const Decline Exceeded = "Decline"
+// What happens to a call that cannot be made within its deadline.
+const (
+	// Decline answers at once with the provider's own error shape and the wait.
+	Decline Exceeded = "Decline"
+	// Defer answers 202 with a ticket, and the call is made later without its caller.
+	Defer Exceeded = "Defer"
+)
+
+// CeilingExceeded says what happens to a call that the provider tells to wait longer than honourCeiling.
+//
+// +kubebuilder:validation:Enum=Decline;Defer;Failover
+type CeilingExceeded string
+
+// What happens to a call that the provider tells to wait longer than honourCeiling.
+const (
+	// CeilingDecline passes the provider's refusal on with its wait.
+	CeilingDecline CeilingExceeded = "Decline"
+	// CeilingDefer answers 202 with a ticket, and the call is made later without its caller.
+	CeilingDefer CeilingExceeded = "Defer"
+	// CeilingFailover makes the call anew at the provider that failoverTo names.
+	CeilingFailover CeilingExceeded = "Failover"
+)
 
 // Deadline bounds a call's time to its first content byte. It never cuts a stream that has started.
 type Deadline struct {
@@ -22,21 +38,36 @@ type Deadline struct {
 	// +optional
 	Default Duration `json:"default,omitempty"`
 
-	// onExceeded is Decline: a call that cannot be made in time is answered at once. Absent means Decline.
+	// onExceeded is what happens to a call that cannot be made in time. Decline answers it at once with the
+	// wait. Defer answers 202 with a ticket and makes the call later, without its caller; it requires
+	// credentialKey. Absent means Decline.
 	// +optional
 	OnExceeded Exceeded `json:"onExceeded,omitempty"`
 }
 
 // Throttle is about refusals (429) that state a wait.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.onCeilingExceeded) && self.onCeilingExceeded == 'Failover') == has(self.failoverTo)",message="failoverTo is required with onCeilingExceeded: Failover, and forbidden without"
 type Throttle struct {
 	// honourCeiling is the longest stated wait that is waited out; a longer one is neither shortened nor
 	// slept. Absent means 30s.
 	// +optional
 	HonourCeiling Duration `json:"honourCeiling,omitempty"`
 
-	// onCeilingExceeded is Decline: the provider's refusal is passed on with its wait. Absent means Decline.
+	// onCeilingExceeded is what happens when the stated wait is longer than honourCeiling. Decline passes the
+	// refusal on with its wait. Defer answers 202 with a ticket and makes the call later, without its caller;
+	// it requires credentialKey. Failover makes it anew at failoverTo. Absent means Decline.
 	// +optional
-	OnCeilingExceeded Exceeded `json:"onCeilingExceeded,omitempty"`
+	OnCeilingExceeded CeilingExceeded `json:"onCeilingExceeded,omitempty"`
+
+	// failoverTo names the provider of this policy that takes the call with Failover: another one, of the same
+	// dialect, which does not fail over itself. The call is charged to that provider's limits and takes its
+	// lanes and its key.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	FailoverTo string `json:"failoverTo,omitempty"`
 
 	// jitterPercent is the largest random addition to a stated wait, as a share of it, from 0 to 100. It is
 	// only ever added. Absent means 25.
@@ -98,62 +129,4 @@ type Overload struct {
 	// +kubebuilder:validation:Maximum=10
 	// +optional
 	MaxAttempts *int32 `json:"maxAttempts,omitempty"`
-}
-
-// Lane is a reserved part of every limit of its provider.
-type Lane struct {
-	// name appears in status, metrics and refusals. The name default configures the implicit last lane.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=40
-	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
-	// +required
-	Name string `json:"name,omitempty"`
-
-	// match says which calls take the lane. Absent matches every call.
-	// +optional
-	Match *LaneMatch `json:"match,omitempty"`
-
-	// largestCall is the largest input, in tokens, that the lane is meant for; a whole number such as 60k.
-	// Absent means the largest seen. With it, admission rejects a policy whose lanes cannot all be served.
-	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).compareTo(quantity('1')) >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 1 to 1T, such as 60k"
-	// +optional
-	LargestCall *resource.Quantity `json:"largestCall,omitempty"`
-
-	// reservedPercent is the share of every limit that the lane is sure of, from 0 to 100; what it does not
-	// use is lent and taken back at once. Lanes that state none divide the rest equally.
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100
-	// +optional
-	ReservedPercent *int32 `json:"reservedPercent,omitempty"`
-
-	// queue bounds the calls that wait.
-	// +optional
-	Queue *LaneQueue `json:"queue,omitempty"`
-}
-
-// LaneMatch says which calls take a lane.
-type LaneMatch struct {
-	// minInputTokens matches calls whose estimated input is at least this many tokens; a whole number such
-	// as 20k. Absent matches any size.
-	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000000000000 : isQuantity(self) && quantity(self).isInteger() && quantity(self).compareTo(quantity('0')) >= 0 && quantity(self).compareTo(quantity('1T')) <= 0",message="must be a whole number from 0 to 1T, such as 20k"
-	// +optional
-	MinInputTokens *resource.Quantity `json:"minInputTokens,omitempty"`
-}
-
-// LaneQueue bounds the calls that wait in a lane.
-type LaneQueue struct {
-	// maxDepth is the number of calls that may wait, from 0 (refuse rather than wait) to 10000. Absent
-	// means 256.
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=10000
-	// +optional
-	MaxDepth *int32 `json:"maxDepth,omitempty"`
-
-	// maxWait is the longest a call may wait. Absent means 50s.
-	// +optional
-	MaxWait Duration `json:"maxWait,omitempty"`
 }

@@ -8,6 +8,10 @@ import (
 )
 
 // Provider is one LLM API and the rules for calls to it.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.credentialKey) || !(has(self.deadline) && has(self.deadline.onExceeded) && self.deadline.onExceeded == 'Defer' || has(self.throttle) && has(self.throttle.onCeilingExceeded) && self.throttle.onCeilingExceeded == 'Defer')",message="Defer requires credentialKey: a call that is made later is never kept with its caller's key"
+// +kubebuilder:validation:XValidation:rule="!has(self.deferred) || has(self.deadline) && has(self.deadline.onExceeded) && self.deadline.onExceeded == 'Defer' || has(self.throttle) && has(self.throttle.onCeilingExceeded) && self.throttle.onCeilingExceeded == 'Defer'",message="deferred says nothing unless deadline.onExceeded or throttle.onCeilingExceeded is Defer"
+// +kubebuilder:validation:XValidation:rule="!has(self.throttle) || !has(self.throttle.failoverTo) || self.throttle.failoverTo != self.name",message="throttle.failoverTo must name another provider"
 type Provider struct {
 	// name is the route: apps call 127.0.0.1:15080/NAME. A provider named after a dialect in lower case
 	// (openai, anthropic, groq) needs no dialect, and no baseURL where the dialect has one.
@@ -55,6 +59,10 @@ type Provider struct {
 	// deadline bounds the time from a call's arrival to its first content byte.
 	// +optional
 	Deadline *Deadline `json:"deadline,omitempty"`
+
+	// deferred bounds the calls that Defer takes in, to be made later without their callers.
+	// +optional
+	Deferred *Deferred `json:"deferred,omitempty"`
 
 	// throttle says what to do with a refusal (429) that states a wait.
 	// +optional

@@ -3,8 +3,9 @@
 
 package plan
 
-// Version is the version of this contract. A gateway reads its own and the two before it.
-const Version = 1
+// Version is the newest version of this contract. A gateway reads its own and the two before it. A plan states the
+// oldest version that knows all of its fields, so that gateways that were not restarted go on reading it.
+const Version = 2
 
 // Plan is everything the gateways of a namespace need.
 type Plan struct {

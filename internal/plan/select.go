@@ -37,10 +37,8 @@ func (p *Policy) Selects(labels map[string]string) bool {
 // Route returns the policy's route of that name. A dialect's built-in route, which is its name in lower
 // case, is also had by a policy with just one route of the dialect.
 func (p *Policy) Route(name string) (*Route, bool) {
-	for i := range p.Routes {
-		if p.Routes[i].Name == name {
-			return &p.Routes[i], true
-		}
+	if r, ok := p.route(name); ok {
+		return r, true
 	}
 	facts, ok := dialect.ByRoute(name)
 	if !ok || !facts.BuiltIn() {

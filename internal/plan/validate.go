@@ -48,6 +48,9 @@ func (p *Plan) Validate() error {
 			return fmt.Errorf("policy %s: %w", policy.Name, err)
 		}
 	}
+	if needed := p.NeededVersion(); p.Version < needed {
+		return fmt.Errorf("plan version %d holds fields of version %d", p.Version, needed)
+	}
 	return nil
 }
 
@@ -110,7 +113,7 @@ func (p *Policy) validate() error {
 			return fmt.Errorf("route %s: %w", route.Name, err)
 		}
 	}
-	return nil
+	return p.validateFailover()
 }
 
 func (t Term) validate() error {

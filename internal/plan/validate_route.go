@@ -39,6 +39,9 @@ func (r *Route) validate() error {
 	if err := r.validateBehaviour(); err != nil {
 		return err
 	}
+	if err := r.validateInstead(); err != nil {
+		return err
+	}
 	return r.validateLanes()
 }
 
@@ -128,45 +131,6 @@ func validAttempts(attempts int32) error {
 func validBackoff(base, ceiling int64) error {
 	if base < 0 || base > ceiling || ceiling > maxMillis {
 		return fmt.Errorf("base of %dms is negative or above the cap of %dms", base, ceiling)
-	}
-	return nil
-}
-
-func (r *Route) validateLanes() error {
-	if len(r.Lanes) < 1 || len(r.Lanes) > MaxLanes {
-		return fmt.Errorf("%d lanes are not between 1 and %d", len(r.Lanes), MaxLanes)
-	}
-	names, permille := map[string]bool{}, int32(0)
-	for i, lane := range r.Lanes {
-		if err := unique(names, lane.Name); err != nil {
-			return fmt.Errorf("lanes[%d]: %w", i, err)
-		}
-		if err := lane.validate(); err != nil {
-			return fmt.Errorf("lane %s: %w", lane.Name, err)
-		}
-		permille += lane.SharePermille
-	}
-	if permille > wholePermille {
-		return fmt.Errorf("the lanes' shares add up to %d of %d", permille, wholePermille)
-	}
-	if last := r.Lanes[len(r.Lanes)-1]; last.Name != DefaultLane || last.MinInputTokens != 0 {
-		return errors.New("the last lane is not default, or does not match every call")
-	}
-	return nil
-}
-
-func (l Lane) validate() error {
-	switch {
-	case l.MinInputTokens < 0 || l.MinInputTokens > MaxAmount:
-		return fmt.Errorf("minInputTokens %d is out of bounds", l.MinInputTokens)
-	case l.LargestCallTokens < 0 || l.LargestCallTokens > MaxAmount:
-		return fmt.Errorf("largestCallTokens %d is out of bounds", l.LargestCallTokens)
-	case l.SharePermille < 0 || l.SharePermille > wholePermille:
-		return fmt.Errorf("share of %d is not between 0 and %d", l.SharePermille, wholePermille)
-	case l.MaxDepth < 0 || l.MaxDepth > maxDepth:
-		return fmt.Errorf("depth of %d is not between 0 and %d", l.MaxDepth, maxDepth)
-	case l.MaxWaitMillis < 0 || l.MaxWaitMillis > maxMillis:
-		return fmt.Errorf("wait of %dms is out of bounds", l.MaxWaitMillis)
 	}
 	return nil
 }

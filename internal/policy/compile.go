@@ -74,6 +74,7 @@ func Compile(policies []v1alpha1.RateLimitPolicy, in Inputs) (plan.Plan, []Outco
 		outcomes[i].Overrides, outcomes[i].OverriddenBy = overrides(compiled[i], result.Policies)
 		result.Policies = append(result.Policies, compiled[i])
 	}
+	result.Version = result.NeededVersion()
 	result.Revision = revision(result, in)
 	return result, outcomes
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // quantityFields are the fields of type Quantity, whose decoder would name no path.
-var quantityFields = []string{"amount", "burst", "largestCall", "minInputTokens"}
+var quantityFields = []string{"amount", "burst", "largestCall", "minInputTokens", "maxBytes"}
 
 // checkRaw holds what the Go types cannot tell afterwards: empty strings, which look absent there and which
 // the API server refuses, and the text of quantities. Null is absent to both.

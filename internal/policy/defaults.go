@@ -29,6 +29,12 @@ const (
 	defaultMaxDepth = 256
 	// defaultMaxWait leaves the last ten seconds of the default deadline to the call.
 	defaultMaxWait = 50 * time.Second
+	// defaultDeferred…: a day covers a provider's worst day and a limit of a day; ten sends of growing waits
+	// take hours; a thousand calls of 64 KiB fill the bytes, which half of the state volume holds.
+	defaultDeferredAge      = 24 * time.Hour
+	defaultDeferredAttempts = 10
+	defaultDeferredCalls    = 1000
+	defaultDeferredBytes    = 64 << 20
 	// defaultMinGateways keeps a small policy's safe share small even before its pods are seen.
 	defaultMinGateways = 4
 )

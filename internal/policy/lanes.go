@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"net/textproto"
 	"slices"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -41,9 +42,36 @@ func compileLane(l *v1alpha1.Lane) plan.Lane {
 	match := orDefault(l.Match, v1alpha1.LaneMatch{})
 	return plan.Lane{
 		Name: l.Name, MinInputTokens: whole(match.MinInputTokens), LargestCallTokens: whole(l.LargestCall),
-		MaxDepth:      orDefault(queue.MaxDepth, defaultMaxDepth),
+		Header: compileHeader(match.Header), Models: slices.Clone(match.Models), Paths: slices.Clone(match.Paths),
+		Priority: orDefault(l.Priority, 0), Weight: unlessOne(orDefault(l.Weight, 1)), HoldMillis: compileHold(l.Hold),
+		MaxDepth: orDefault(queue.MaxDepth, defaultMaxDepth), MaxBytes: whole(queue.MaxBytes),
 		MaxWaitMillis: duration(queue.MaxWait, defaultMaxWait).Milliseconds(),
+		CredentialKey: l.CredentialKey,
 	}
+}
+
+func compileHeader(h *v1alpha1.HeaderMatch) *plan.Header {
+	if h == nil {
+		return nil
+	}
+	return &plan.Header{Name: textproto.CanonicalMIMEHeaderKey(h.Name), Value: h.Value}
+}
+
+// unlessOne leaves the weight 1 out, which is what no weight means.
+func unlessOne(weight int32) int32 {
+	if weight == 1 {
+		return 0
+	}
+	return weight
+}
+
+// compileHold keeps the difference between no hold and the engine's own choice.
+func compileHold(hold v1alpha1.Duration) *int64 {
+	if hold == "" {
+		return nil
+	}
+	millis := duration(hold, 0).Milliseconds()
+	return &millis
 }
 
 // divideShares gives each lane the share it states, and the rest in equal parts to those that state none and
@@ -66,10 +94,11 @@ func divideShares(stated []v1alpha1.Lane, lanes []plan.Lane) {
 	}
 }
 
-// reachable says whether some size of call takes lane i: the first lane that matches takes it, so each
-// earlier one must ask for a larger input.
-func reachable(lanes []plan.Lane, i int) bool {
-	return !slices.ContainsFunc(lanes[:i], func(earlier plan.Lane) bool {
-		return earlier.MinInputTokens <= lanes[i].MinInputTokens
-	})
+// reachable says whether some call takes lane i: the first lane that matches takes it, so no earlier one may match all
+// of its calls.
+func reachable(lanes []plan.Lane, i int) bool { return coveredBy(lanes, i) < 0 }
+
+// coveredBy is the first lane before i that takes all of its calls, -1 if there is none.
+func coveredBy(lanes []plan.Lane, i int) int {
+	return slices.IndexFunc(lanes[:i], func(earlier plan.Lane) bool { return earlier.Covers(&lanes[i]) })
 }

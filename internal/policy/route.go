@@ -23,7 +23,7 @@ func compileRoute(p *v1alpha1.Provider, mode v1alpha1.Mode) plan.Route {
 		Name: p.Name, Dialect: dialectOf(p).Name, BaseURL: baseURLOf(p),
 		CredentialKey: p.CredentialKey, Observe: cmp.Or(p.Mode, mode) == v1alpha1.ModeObserve,
 		Limits:   compileLimits(p.Limits),
-		Deadline: plan.Deadline{DefaultMillis: deadlineOf(p).Milliseconds()},
+		Deadline: compileDeadline(p), Deferred: compileDeferred(p),
 		Throttle: compileThrottle(p.Throttle), Unguided: compileUnguided(p.Unguided),
 		Overload: compileOverload(p.Overload), Lanes: compileLanes(p.Lanes),
 	}
@@ -58,6 +58,8 @@ func compileThrottle(t *v1alpha1.Throttle) plan.Throttle {
 		HonourCeilingMillis: duration(stated.HonourCeiling, defaultHonourCeiling).Milliseconds(),
 		JitterPercent:       orDefault(stated.JitterPercent, defaultJitterPercent),
 		MaxAttempts:         orDefault(stated.MaxAttempts, defaultMaxAttempts),
+		OnCeilingExceeded:   unlessDeclined(stated.OnCeilingExceeded, v1alpha1.CeilingDecline),
+		FailoverTo:          stated.FailoverTo,
 	}
 }
 

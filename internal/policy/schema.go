@@ -72,6 +72,8 @@ func providersSchema(path *field.Path, providers []v1alpha1.Provider) field.Erro
 
 func providerSchema(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 	return joinErrs(
+		deferSchema(path, p),
+		failoverSchema(path, p),
 		shortName(path.Child("name"), p.Name, routePattern),
 		enum(path.Child("dialect"), p.Dialect, dialects),
 		text(path.Child("baseURL"), p.BaseURL, minBaseURLLength, maxBaseURLLength, nil),
@@ -99,22 +101,14 @@ func limitsSchema(path *field.Path, limits []v1alpha1.Limit) field.ErrorList {
 
 func limitSchema(path *field.Path, l *v1alpha1.Limit) field.ErrorList {
 	inFlight := l.Budget == v1alpha1.BudgetInFlight
-	models := path.Child("models")
 	errs := joinErrs(
 		shortName(path.Child("name"), l.Name, namePattern),
 		requiredEnum(path.Child("budget"), l.Budget, budgets),
 		amountSchema(path.Child("amount"), &l.Amount),
 		enum(path.Child("per"), l.Per, windows),
 		quantity(path.Child("burst"), l.Burst, 0),
-		tooMany(models, len(l.Models), maxModels),
-		duplicates(l.Models, func(s string) string { return s }, models.Index),
+		textSet(path.Child("models"), l.Models, maxModels, maxModelLength, nil),
 	)
-	for i, model := range l.Models {
-		if model == "" {
-			errs = append(errs, field.Invalid(models.Index(i), model, "must have at least 1 character"))
-		}
-		errs = append(errs, text(models.Index(i), model, 1, maxModelLength, nil)...)
-	}
 	if l.Budget != "" && inFlight != (l.Per == "") {
 		errs = append(errs, field.Invalid(path, string(l.Per),
 			"per is required, except with budget InFlight, where it is forbidden"))
@@ -147,12 +141,18 @@ func throttleSchema(path *field.Path, t *v1alpha1.Throttle) field.ErrorList {
 	if t == nil {
 		return nil
 	}
-	return joinErrs(
+	errs := joinErrs(
 		durationText(path.Child("honourCeiling"), t.HonourCeiling),
-		enum(path.Child("onCeilingExceeded"), t.OnCeilingExceeded, exceeded),
+		enum(path.Child("onCeilingExceeded"), t.OnCeilingExceeded, ceilingExceeded),
+		text(path.Child("failoverTo"), t.FailoverTo, 1, maxNameLength, routePattern),
 		between(path.Child("jitterPercent"), t.JitterPercent, 0, wholePercent),
 		between(path.Child("maxAttempts"), t.MaxAttempts, 1, maxAttemptsAllowed),
 	)
+	if (t.OnCeilingExceeded == v1alpha1.CeilingFailover) != (t.FailoverTo != "") {
+		errs = append(errs, field.Invalid(path, t.FailoverTo,
+			"failoverTo is required with onCeilingExceeded: Failover, and forbidden without"))
+	}
+	return errs
 }
 
 func unguidedSchema(path *field.Path, u *v1alpha1.Unguided) field.ErrorList {
@@ -176,34 +176,5 @@ func overloadSchema(path *field.Path, o *v1alpha1.Overload) field.ErrorList {
 		durationText(path.Child("cap"), o.Cap),
 		between(path.Child("maxAttempts"), o.MaxAttempts, 1, maxAttemptsAllowed),
 		backoffOrder(path, o.Base, o.Cap),
-	)
-}
-
-func lanesSchema(path *field.Path, lanes []v1alpha1.Lane) field.ErrorList {
-	errs := joinErrs(
-		tooMany(path, len(lanes), maxDeclaredLanes),
-		duplicates(lanes, func(l v1alpha1.Lane) string { return l.Name }, path.Index),
-	)
-	sum := int64(0)
-	for i := range lanes {
-		errs = append(errs, laneSchema(path.Index(i), &lanes[i])...)
-		sum += int64(orDefault(lanes[i].ReservedPercent, 0))
-	}
-	if sum > wholePercent {
-		errs = append(errs, field.Invalid(path, sum, "the lanes' reservedPercent add up to more than 100"))
-	}
-	return errs
-}
-
-func laneSchema(path *field.Path, l *v1alpha1.Lane) field.ErrorList {
-	queue := orDefault(l.Queue, v1alpha1.LaneQueue{})
-	match := orDefault(l.Match, v1alpha1.LaneMatch{})
-	return joinErrs(
-		shortName(path.Child("name"), l.Name, namePattern),
-		quantity(path.Child("match", "minInputTokens"), match.MinInputTokens, 0),
-		quantity(path.Child("largestCall"), l.LargestCall, 1),
-		between(path.Child("reservedPercent"), l.ReservedPercent, 0, wholePercent),
-		between(path.Child("queue", "maxDepth"), queue.MaxDepth, 0, maxQueueDepth),
-		durationText(path.Child("queue", "maxWait"), queue.MaxWait),
 	)
 }

@@ -36,18 +36,33 @@ const (
 	maxAttemptsAllowed = 10
 	maxQueueDepth      = 10_000
 	wholePercent       = 100
+	maxPriority        = 1000
+	maxWeight          = 100
+	maxPaths           = 16
+	maxPathLength      = 256
+
+	maxHeaderNameLength  = 63
+	maxHeaderValueLength = 256
 )
 
 var (
 	routePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	namePattern  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
+	pathPattern        = regexp.MustCompile(`^[/*]`)
+	headerNamePattern  = regexp.MustCompile(`^[A-Za-z0-9]([-_A-Za-z0-9]*[A-Za-z0-9])?$`)
+	headerValuePattern = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+	hostPattern        = regexp.MustCompile(`^(\*\.)?([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
 	modes     = []v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeObserve}
 	dialects  = v1alpha1.Dialects()
-	exceeded  = []v1alpha1.Exceeded{v1alpha1.Decline}
+	exceeded  = []v1alpha1.Exceeded{v1alpha1.Decline, v1alpha1.Defer}
 	jitters   = []v1alpha1.Jitter{v1alpha1.JitterFull, v1alpha1.JitterEqual}
 	operators = []v1alpha1.SelectorOperator{
 		v1alpha1.SelectorIn, v1alpha1.SelectorNotIn, v1alpha1.SelectorExists, v1alpha1.SelectorDoesNotExist,
+	}
+	ceilingExceeded = []v1alpha1.CeilingExceeded{
+		v1alpha1.CeilingDecline, v1alpha1.CeilingDefer, v1alpha1.CeilingFailover,
 	}
 	budgets = []v1alpha1.Budget{
 		v1alpha1.BudgetRequests, v1alpha1.BudgetTokens, v1alpha1.BudgetInputTokens, v1alpha1.BudgetOutputTokens,
@@ -104,6 +119,21 @@ func text(path *field.Path, value string, shortest, longest int, pattern *regexp
 		return field.ErrorList{field.Invalid(path, value, "must match "+pattern.String())}
 	}
 	return nil
+}
+
+// textSet checks a set of strings that are not empty.
+func textSet(path *field.Path, values []string, most, longest int, pattern *regexp.Regexp) field.ErrorList {
+	errs := joinErrs(
+		tooMany(path, len(values), most),
+		duplicates(values, func(s string) string { return s }, path.Index),
+	)
+	for i, value := range values {
+		if value == "" {
+			errs = append(errs, field.Invalid(path.Index(i), value, "must have at least 1 character"))
+		}
+		errs = append(errs, text(path.Index(i), value, 1, longest, pattern)...)
+	}
+	return errs
 }
 
 // durationText checks an optional duration.

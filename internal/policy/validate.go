@@ -37,6 +37,7 @@ func validateMeaning(p *v1alpha1.RateLimitPolicy) field.ErrorList {
 	for i := range p.Spec.Providers {
 		errs = append(errs, providerMeaning(providers.Index(i), &p.Spec.Providers[i])...)
 	}
+	errs = append(errs, failoverMeaning(providers, p.Spec.Providers)...)
 	return append(errs, ambiguousRoutes(providers, p.Spec.Providers)...)
 }
 

@@ -1,0 +1,88 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// Facts are what a lane may ask of a call.
+type Facts struct {
+	InputTokens int64
+	// Model is empty where the request names none.
+	Model string
+	// Path is what follows the route, with its slash.
+	Path string
+	// Header are the values of a request header, by its name in any case.
+	Header func(name string) []string
+}
+
+// Matches says whether the lane takes a call: all that it states must hold.
+func (l *Lane) Matches(call Facts) bool {
+	return call.InputTokens >= l.MinInputTokens && l.Header.matches(call.Header) &&
+		matchesOne(l.Models, call.Model) && matchesOne(l.Paths, call.Path)
+}
+
+func (h *Header) matches(values func(string) []string) bool {
+	if h == nil {
+		return true
+	}
+	if values == nil {
+		return false
+	}
+	got := values(h.Name)
+	if h.Value == "" {
+		return len(got) > 0
+	}
+	return slices.Contains(got, h.Value)
+}
+
+func matchesOne(globs []string, s string) bool {
+	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return Glob(glob, s) })
+}
+
+// Glob compares s with a glob in which * stands for any run of characters, and nothing else is special.
+func Glob(glob, s string) bool {
+	parts := strings.Split(glob, "*")
+	if len(parts) == 1 {
+		return glob == s
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[len(first) : len(s)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, found := strings.Cut(s, part)
+		if !found {
+			return false
+		}
+		s = after
+	}
+	return true
+}
+
+// Covers says that every call that other takes is one that l takes too. It may miss that where globs cover another
+// only together.
+func (l *Lane) Covers(other *Lane) bool {
+	return l.MinInputTokens <= other.MinInputTokens && l.Header.covers(other.Header) &&
+		globsCover(l.Models, other.Models) && globsCover(l.Paths, other.Paths)
+}
+
+func (h *Header) covers(other *Header) bool {
+	if h == nil {
+		return true
+	}
+	return other != nil && strings.EqualFold(h.Name, other.Name) && (h.Value == "" || h.Value == other.Value)
+}
+
+// globsCover takes the stars of the narrower globs for ordinary characters, which only a star can match: what matches
+// then, matches whatever they stand for.
+func globsCover(wide, narrow []string) bool {
+	if len(wide) == 0 {
+		return true
+	}
+	return len(narrow) > 0 && !slices.ContainsFunc(narrow, func(glob string) bool { return !matchesOne(wide, glob) })
+}
