@@ -26,4 +26,22 @@ const (
 	// budgetSeconds is the window. It is about as long as an overload's first backoffs, so that the calls
 	// counted are those the retries belong to.
 	budgetSeconds = 10
+
+	// breakerSeconds is over how many seconds overloads count for a breaker, the retry budget's window for the same
+	// reason: one burst of failures and its first retries.
+	breakerSeconds = 10
+	// breakerLeast results are needed: fewer say nothing of a provider, and each such call backs off by itself.
+	breakerLeast = 5
+	// breakerPercent of them must be overloads. Below half, sending goes on to serve more calls than it loses.
+	breakerPercent = 50
+	// breakerBase and breakerCap bound the time until the next probe, which is U(0, min(cap, base·2^strikes)): of many
+	// gateways none waits for another, and an hour of overload costs each about 240 calls a model.
+	breakerBase = time.Second
+	breakerCap  = 30 * time.Second
+	// probeTime is how long a probe is waited for before another may go: most answers have begun by then, and a probe
+	// whose end nobody tells must not shut a model for good.
+	probeTime = 30 * time.Second
+	// strikesKept is how long a breaker remembers, after it closed, how often in a row it had opened: a provider that
+	// recovers for seconds only is asked ever less.
+	strikesKept = time.Minute
 )

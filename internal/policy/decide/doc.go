@@ -11,6 +11,9 @@
 // nor slept; what cannot fit the deadline is decided before sleeping; jitter is cut to the deadline, the
 // stated wait never; the number of attempts and the deadline bound everything.
 //
+// A Breaker is apart from all that: while a model is overloaded it keeps every call of it back but one at a time,
+// whatever the calls' own attempts and waits are.
+//
 // It is pure: time and chance are arguments. It imports the standard library only, so that a simulator and
 // the gateway share it.
 package decide

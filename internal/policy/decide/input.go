@@ -8,8 +8,9 @@ import "time"
 // Class is the class of a failure. The values are those of the dialects.
 type Class string
 
-// The classes.
+// The classes. Success is of no failure; a breaker counts it.
 const (
+	Success   Class = "success"
 	Throttle  Class = "throttle"
 	Overload  Class = "overload"
 	Quota     Class = "quota_exhausted"
