@@ -17,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/credential"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 )
@@ -29,6 +30,8 @@ const (
 	outcomeCancelled = "client_cancelled" // the client left
 	outcomeTruncated = "truncated"        // the provider broke off
 	outcomeUpstream  = "unreachable"      // the provider could not be reached, or broke off before it answered
+	// outcomeFailedOver: the client has the answer of another route, where the call is counted by its own outcome.
+	outcomeFailedOver = "failed_over"
 )
 
 // statusClientLeft is what logs of many servers call a request whose client left.
@@ -64,6 +67,12 @@ type call struct {
 	key     string
 	account admission.Account
 
+	// later is set where the call is made without its caller; callback is where its answer goes should it be put off,
+	// and full says that there was no room for that.
+	later    *caller
+	callback string
+	full     bool
+
 	// sends counts what left; entered says that the ticket is in the gate's hands.
 	sends   int
 	entered bool
@@ -74,6 +83,11 @@ type call struct {
 	status          int
 	upstreamID      string
 	begun           bool // the response to the client has begun
+
+	// from is the call that failed over to this one, which then has its answer only if this one gets one; nil for a
+	// call as it came. to is where a call has failed over.
+	from *call
+	to   *config
 }
 
 func newCall(g *Gateway, cfg *config, w http.ResponseWriter, r *http.Request, rest string, now time.Time) *call {
@@ -84,28 +98,35 @@ func (c *call) now() time.Time { return time.Now() }
 
 // serve runs the call from its body to its answer.
 func (c *call) serve() {
-	if c.cfg.baseErr != nil {
-		c.unusable("the route's base URL cannot be used: "+spokenError(c.cfg.baseErr), reasonUpstream)
-		return
-	}
-	if c.callsItself() {
-		c.unusable("the route's base URL is the gateway's own address", reasonUpstream)
-		return
-	}
-	if !c.read() {
+	if !c.routeWorks() || !c.read() {
 		return
 	}
 	if c.op.Free {
 		c.sendFree()
 		return
 	}
-	c.run()
+	if c.takesCallback() {
+		c.run()
+	}
+}
+
+// routeWorks answers a call whose route leads nowhere.
+func (c *call) routeWorks() bool {
+	switch {
+	case c.cfg.baseErr != nil:
+		c.unusable("the route's base URL cannot be used: "+spokenError(c.cfg.baseErr), reasonUpstream)
+	case c.callsItself():
+		c.unusable("the route's base URL is the gateway's own address", reasonUpstream)
+	default:
+		return true
+	}
+	return false
 }
 
 // run takes a call that was read through its lane to its answer.
 func (c *call) run() {
 	c.chooseLane()
-	if c.markedExhausted() || !c.enter() {
+	if !c.keyMayGo() || c.markedExhausted() || !c.enter() {
 		return
 	}
 	for {
@@ -118,15 +139,25 @@ func (c *call) run() {
 
 // end runs on every path, a panic included: the one place where reservation and memory are given back.
 func (c *call) end() {
-	if c.entered {
-		// A settlement made before makes this one void.
-		c.cfg.gate.Release(c.ticket, admission.Settlement{Kind: c.lastResort()})
-	}
+	c.release()
 	if c.body != nil {
 		c.body.Release()
 	}
 	c.g.inFlight.Add(-1)
 	c.leftUnanswered()
+	c.finish()
+}
+
+// release gives back what the call still holds of its route's budgets.
+func (c *call) release() {
+	if c.entered {
+		// A settlement made before makes this one void.
+		c.cfg.gate.Release(c.ticket, admission.Settlement{Kind: c.lastResort()})
+	}
+}
+
+// finish counts and logs the call.
+func (c *call) finish() {
 	if c.lane != nil {
 		if !c.op.Free {
 			c.cfg.tally.Finished(c.sends)
@@ -230,6 +261,9 @@ func (c *call) enter() bool {
 	now := c.now()
 	c.entered = true
 	v := c.cfg.gate.Enter(c.ticket, now)
+	if c.makesRoom(v) {
+		v = c.cfg.gate.Enter(c.ticket, c.now())
+	}
 	if c.ticket.Shadow {
 		c.lane.WouldHave(v.State == budget.Queued, v.State == budget.Refused)
 		return true
@@ -244,8 +278,8 @@ func (c *call) chooseLane() {
 	if c.cfg.rules.byPath {
 		of.path, of.spelled = pathsOf(c.cfg.dialect, c.rest)
 	}
-	c.rule = c.cfg.rules.choose(&of)
-	c.lane = c.cfg.lanes[c.rule]
+	c.rule = c.pinned(c.cfg.rules.choose(&of))
+	c.lane = c.figuresOf(c.rule)
 	c.lane.Offered(c.estimate.Input)
 	rule := &c.cfg.rules.rules[c.rule]
 	c.useKey(rule.key)
@@ -255,13 +289,25 @@ func (c *call) chooseLane() {
 	}
 }
 
-// prepareTicket states the call's deadline, and what it asks the gate for.
+// stateDeadline reads what the caller says of its patience, and of who repeats its calls.
+func (c *call) stateDeadline() {
+	if sdk := stackedBy(c.r.Header); sdk != "" {
+		c.cfg.tally.Stacked(sdk)
+	}
+	d, malformed := patience(c.r.Header, c.cfg.patience)
+	if malformed {
+		c.cfg.tally.InvalidDeadlines.Add(1)
+	}
+	c.deadline = c.arrived.Add(d)
+}
+
+// prepareTicket states what the call asks the gate for.
 func (c *call) prepareTicket() {
 	cfg := c.cfg
 	if sdk := stackedBy(c.r.Header); sdk != "" {
 		cfg.tally.Stacked(sdk)
 	}
-	c.deadline = c.arrived.Add(patience(c.r.Header, cfg.patience))
+	c.deadline = c.arrived.Add(c.patience())
 	c.ticket = &admission.Ticket{
 		Account: c.account, Lane: c.rule, Estimate: c.estimate, Metered: c.op.Metered, Arrival: c.arrived,
 		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
@@ -328,9 +374,15 @@ func (c *call) prepare(ctx context.Context) (*http.Request, error) {
 	if !c.signed {
 		path = c.cfg.dialect.Path(path)
 	}
-	h := c.r.Header
+	h, query := c.r.Header, c.r.URL.RawQuery
+	if c.cfg.keepsHeader {
+		h = h.Clone()
+	}
+	if c.from != nil && c.key != "" {
+		query = credential.Strip(h, query)
+	}
 	c.prepareHeaders(h)
-	query, err := c.credential(h, c.r.URL.RawQuery)
+	query, err := c.credential(h, query)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,7 @@ func (c *call) countRefusal(f dialect.Failure, r *dialect.Reading, wait time.Dur
 }
 
 func (c *call) countFailure(class dialect.Class) {
+	c.failedAs(class)
 	t := c.cfg.tally
 	switch class {
 	case dialect.ClassThrottle:
@@ -136,6 +137,10 @@ func (c *call) markedExhausted() bool {
 		return false
 	}
 	c.lane.Refused(reasonQuota)
+	c.reason, c.outcome = reasonQuota, outcomeRefused
+	if c.from != nil {
+		return true
+	}
 	h := c.w.Header()
 	for name, values := range m.header {
 		h[http.CanonicalHeaderKey(name)] = values
@@ -146,7 +151,7 @@ func (c *call) markedExhausted() bool {
 	h.Set("Content-Length", strconv.Itoa(len(m.body)))
 	c.w.WriteHeader(m.status)
 	_, _ = c.w.Write(m.body)
-	c.status, c.reason, c.outcome = m.status, reasonQuota, outcomeRefused
+	c.status = m.status
 	return true
 }
 
@@ -154,7 +159,8 @@ func (c *call) markedExhausted() bool {
 func (c *call) log() {
 	log := c.g.opts.Log
 	level := slog.LevelInfo
-	if c.outcome == outcomeSuccess && c.sends <= 1 && c.source == tally.WaitNone || c.lane == nil {
+	if c.outcome == outcomeSuccess && c.sends <= 1 && c.source == tally.WaitNone || c.lane == nil ||
+		c.later != nil && c.sends == 0 {
 		level = slog.LevelDebug
 	}
 	ctx := c.r.Context()
@@ -165,14 +171,18 @@ func (c *call) log() {
 	if c.lane != nil {
 		lane = c.lane.Name
 	}
-	log.LogAttrs(ctx, level, "call",
+	attrs := []slog.Attr{
 		slog.String("route", c.cfg.plan.Name), slog.String("policy", c.cfg.policy), slog.String("lane", lane),
 		slog.String("operation", c.op.Name), slog.String("model", c.req.Model), slog.String("outcome", c.outcome),
 		slog.String("reason", c.reason), slog.Int("status", c.status), slog.Int("attempts", c.sends),
 		slog.Duration("wait", c.waited), slog.String("waitSource", c.source),
 		slog.Duration("took", c.now().Sub(c.arrived)), slog.String("requestID", c.id()),
 		slog.String("upstreamRequestID", c.upstreamID),
-	)
+	}
+	if hop := c.hop(); hop != "" {
+		attrs = append(attrs, slog.String("failover", hop))
+	}
+	log.LogAttrs(ctx, level, "call", attrs...)
 }
 
 // id names the call in the log; it is drawn only where a line is written.

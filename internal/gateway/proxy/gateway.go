@@ -29,6 +29,8 @@ type Options struct {
 	// Memory bounds the request bodies held at once.
 	Memory *spool.Budget
 	Log    *slog.Logger
+	// Deferrals keeps the calls that policies defer; nil declines them.
+	Deferrals Deferrals
 	// Shared: further gateways serve the same policies, so that each has a share of every limit. A lone
 	// gateway has all of it.
 	Shared bool
@@ -89,6 +91,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest, bad := split(r)
 	if bad != nil {
 		writeProblem(w, bad)
+		return
+	}
+	if name == ownRoute && g.serveOwn(w, r) {
 		return
 	}
 	t := g.table.Load()

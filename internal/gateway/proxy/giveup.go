@@ -24,11 +24,12 @@ func (c *call) giveUp(resp *http.Response, last final, wait time.Duration) *agai
 	if last.ours && c.elsewhere(last.reason, max(wait, last.wait)) {
 		return nil
 	}
+	last.reason = c.spokenReason(last.reason)
 	return c.passOn(resp, last, wait)
 }
 
 // elsewhere tries what else the policy provides for a call that cannot be made here in time, and says whether
 // the call has its answer by that. Nothing has been passed to the client, and no reservation is held.
-func (c *call) elsewhere(_ string, _ time.Duration) bool {
-	return false
+func (c *call) elsewhere(reason string, wait time.Duration) bool {
+	return c.failOver(reason, wait)
 }

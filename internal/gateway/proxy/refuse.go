@@ -61,8 +61,12 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	_, _ = w.Write(body)
 }
 
-// refuse answers in the provider's error shape.
+// refuse answers in the provider's error shape. A call that failed over leaves the answer to where it came from.
 func (c *call) refuse(r dialect.Refusal) {
+	c.reason = r.Reason
+	if c.from != nil {
+		return
+	}
 	status := r.Status
 	if status == http.StatusBadGateway {
 		// The shape is that of any failure on the server's side.
@@ -84,7 +88,6 @@ func (c *call) refuse(r dialect.Refusal) {
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(body)
 	c.status = status
-	c.reason = r.Reason
 }
 
 // refuseAdmission answers a call that no budget lets pass.
@@ -93,10 +96,11 @@ func (c *call) refuseAdmission(v admission.Verdict) {
 	if v.Limit != "" {
 		limit = c.cfg.plan.Name + "/" + v.Limit
 	}
-	c.lane.Refused(string(v.Reason))
+	reason := c.spokenReason(string(v.Reason))
+	c.lane.Refused(reason)
 	c.outcome = outcomeRefused
 	c.refuse(dialect.Refusal{
-		Status: http.StatusTooManyRequests, Message: c.message(v, limit), Reason: string(v.Reason), Limit: limit,
+		Status: http.StatusTooManyRequests, Message: c.message(v, limit), Reason: reason, Limit: limit,
 		RetryAfter: retryAfter(v),
 	})
 }

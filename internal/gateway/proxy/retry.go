@@ -113,7 +113,7 @@ func (c *call) decideInput(s situation, now time.Time) decide.Input {
 		MaybeProcessed: s.maybe,
 		Repeatable:     repeatable(c.r),
 		RetriesLeft:    c.cfg.retries.left(now),
-		Settings:       c.cfg.settings,
+		Settings:       c.retryRules(),
 		Rand:           c.g.random,
 	}
 }

@@ -34,9 +34,13 @@ type route struct {
 	tally  *tally.Route
 	quotas quotas
 	health health
+	// ceilings are the waits that are too long to be waited.
+	ceilings ceilings
 	// retries bounds the retries that no provider asked for.
 	retries retryBudget
 	goneAt  time.Time
+	// unattended wait without their callers.
+	unattended unattended
 }
 
 // config is one plan's view of a route; immutable.
@@ -58,6 +62,10 @@ type config struct {
 	settings decide.Settings
 	// patience is the deadline of a call that states none.
 	patience time.Duration
+	// failover is the route of the same policy that calls fail over to; nil if none may serve them.
+	failover *config
+	// keepsHeader: a call may go elsewhere with its headers as they came, so that a send works on a copy.
+	keepsHeader bool
 	// who names the policy and display the provider in messages.
 	who, display string
 }
@@ -122,6 +130,9 @@ func (g *Gateway) applyLocked(now time.Time) {
 		if cfg == nil {
 			delete(t.routes, name)
 		}
+	}
+	for _, cfg := range byKey {
+		cfg.bindFailover(byKey)
 	}
 	g.forgetLocked(byKey, now)
 	g.table.Store(t)
@@ -188,6 +199,17 @@ func (g *Gateway) configLocked(byKey map[string]*config, policy *plan.Policy, r 
 	return cfg
 }
 
+// bindFailover finds the route to fail over to. Where another policy governs the pod's calls to it, or it speaks
+// another dialect, there is none: the budgets of both would count for nothing.
+func (cfg *config) bindFailover(byKey map[string]*config) {
+	on := cfg.plan.Throttle.OnCeilingExceeded
+	cfg.keepsHeader = on != "" || cfg.plan.Deadline.OnExceeded != ""
+	to := byKey[cfg.policy+"/"+cfg.plan.Throttle.FailoverTo]
+	if on == plan.Failover && to != nil && to != cfg && to.policy == cfg.policy && to.plan.Dialect == cfg.plan.Dialect {
+		cfg.failover = to
+	}
+}
+
 // routeLocked returns the lasting part of a route, with the plan's numbers in force; mu is held.
 func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now time.Time) *route {
 	if r, ok := g.routes[key]; ok {
@@ -235,11 +257,15 @@ func parseBase(raw string) (*url.URL, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, &url.Error{Op: "parse", URL: raw, Err: http.ErrNotSupported}
 	}
-	port := u.Port()
-	if port == "" {
-		port = u.Scheme
+	return u, upstream.CheckHost(u.Hostname(), portOf(u))
+}
+
+// portOf is a URL's port, by its scheme's name where it states none.
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
 	}
-	return u, upstream.CheckHost(u.Hostname(), port)
+	return u.Scheme
 }
 
 func display(f facts.Facts, route string) string {

@@ -25,6 +25,9 @@ func (c *call) send() *again {
 		c.unusable(spokenError(err), reasonCredential)
 		return nil
 	}
+	if !c.departs() {
+		return nil
+	}
 	sent := c.now()
 	c.countSend(sent)
 	resp, err := c.roundTrip(out)
