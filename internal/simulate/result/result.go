@@ -112,6 +112,8 @@ type Budget struct {
 	// was below zero at most.
 	MaxExcess float64 `json:"maxExcess"`
 	MaxDebt   float64 `json:"maxDebt"`
+	// Outsiders is what others spent, beside Used.
+	Outsiders float64 `json:"outsiders,omitempty"`
 }
 
 // Lane is one lane's promise and what happened.
