@@ -30,6 +30,7 @@ type relayOptions struct {
 func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 	c.cfg.tally.Successes.Add(1)
 	c.cfg.quotas.clear(c.account)
+	c.cfg.ceilings.answered(c.account, c.estimate.Input+c.estimate.Output)
 	c.cfg.gate.Succeeded(c.ticket)
 	stream := c.req.Stream || streams(resp.Header)
 	meter := c.meter(resp.Header, stream)
@@ -100,7 +101,7 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 	// A stream asked for may also be an array of documents, which says when it is over by its last bracket.
 	r.mustEnd = c.op.Metered && (streams(resp.Header) || c.op.Stream)
 	r.lenient = c.cfg.facts.Name == facts.Generic
-	upstream.CopyResponse(c.w.Header(), resp.Header)
+	c.copyHeader(resp.Header)
 	if c.splice != nil {
 		// The injected event is taken out again.
 		c.w.Header().Del("Content-Length")
@@ -119,6 +120,14 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		return end, failure
 	}
 	return end, dialect.Failure{}
+}
+
+// copyHeader copies a provider's headers to the app's response, and says so where it is not the one that was called.
+func (c *call) copyHeader(h http.Header) {
+	upstream.CopyResponse(c.w.Header(), h)
+	if c.from != nil {
+		c.w.Header().Set(HeaderFailover, c.hop())
+	}
 }
 
 // settleStream charges what a response turned out to cost.
@@ -238,7 +247,7 @@ type prefixed struct {
 // passOn gives the provider's own answer to the client, untouched, and says so where we are done with it.
 func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *again {
 	c.discard()
-	upstream.CopyResponse(c.w.Header(), resp.Header)
+	c.copyHeader(resp.Header)
 	if last.ours {
 		h := c.w.Header()
 		h.Set(headerShouldRetry, "false")

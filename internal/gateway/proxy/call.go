@@ -294,20 +294,18 @@ func (c *call) stateDeadline() {
 	if sdk := stackedBy(c.r.Header); sdk != "" {
 		c.cfg.tally.Stacked(sdk)
 	}
-	d, malformed := patience(c.r.Header, c.cfg.patience)
-	if malformed {
+	if malformedDeadline(c.r.Header) {
 		c.cfg.tally.InvalidDeadlines.Add(1)
 	}
-	c.deadline = c.arrived.Add(d)
+	c.deadline = c.arrived.Add(c.patience())
 }
 
 // prepareTicket states what the call asks the gate for.
 func (c *call) prepareTicket() {
 	cfg := c.cfg
-	if sdk := stackedBy(c.r.Header); sdk != "" {
-		cfg.tally.Stacked(sdk)
+	if c.from == nil {
+		c.stateDeadline()
 	}
-	c.deadline = c.arrived.Add(c.patience())
 	c.ticket = &admission.Ticket{
 		Account: c.account, Lane: c.rule, Estimate: c.estimate, Metered: c.op.Metered, Arrival: c.arrived,
 		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,

@@ -20,10 +20,8 @@ var stainlessTimeouts = [...]string{"X-Stainless-Timeout", "X-Stainless-Read-Tim
 // call is sent for the last time; a call that is under way is not cut by it.
 func patience(h http.Header, fallback time.Duration) time.Duration {
 	d := fallback
-	if v := h.Get(HeaderDeadline); v != "" {
-		if stated, err := time.ParseDuration(v); err == nil {
-			d = min(d, max(stated, 0))
-		}
+	if stated, ok := statedDeadline(h); ok {
+		d = min(d, stated)
 	}
 	for _, name := range stainlessTimeouts {
 		values := h[name]
@@ -36,4 +34,20 @@ func patience(h http.Header, fallback time.Duration) time.Duration {
 		}
 	}
 	return d
+}
+
+// statedDeadline is what the caller says itself, 0 where that is in the past. What is no duration says nothing.
+func statedDeadline(h http.Header) (time.Duration, bool) {
+	values := h[HeaderDeadline]
+	if len(values) == 0 {
+		return 0, false
+	}
+	d, err := time.ParseDuration(values[0])
+	return max(d, 0), err == nil
+}
+
+// malformedDeadline finds a caller that wanted to state its deadline and did not.
+func malformedDeadline(h http.Header) bool {
+	_, ok := statedDeadline(h)
+	return !ok && len(h[HeaderDeadline]) > 0
 }

@@ -41,20 +41,28 @@ type Route struct {
 	EstimatedSettlements atomic.Uint64
 	TruncatedStreams     atomic.Uint64
 	NotReplayable        atomic.Uint64
-	LastCallUnixMillis   atomic.Int64
+	// FailedOver counts the calls that another route answered.
+	FailedOver atomic.Uint64
+	// InvalidDeadlines counts the calls whose Headgate-Deadline is no duration.
+	InvalidDeadlines   atomic.Uint64
+	LastCallUnixMillis atomic.Int64
 
 	attempts [maxAttempts + 1]atomic.Uint64
 
-	mu      sync.Mutex
-	lanes   map[string]*Lane
-	models  map[string]*Tokens
-	missing map[string]uint64
-	stacked map[string]uint64
+	mu        sync.Mutex
+	lanes     map[string]*Lane
+	models    map[string]*Tokens
+	missing   map[string]uint64
+	stacked   map[string]uint64
+	failovers map[Failover]uint64
 }
 
 // NewRoute returns a route without calls.
 func NewRoute() *Route {
-	return &Route{lanes: map[string]*Lane{}, models: map[string]*Tokens{}, missing: map[string]uint64{}, stacked: map[string]uint64{}}
+	return &Route{
+		lanes: map[string]*Lane{}, models: map[string]*Tokens{}, missing: map[string]uint64{}, stacked: map[string]uint64{},
+		failovers: map[Failover]uint64{},
+	}
 }
 
 // Lane returns the lane called name, the same for the same name. Lanes beyond the bound, which only many

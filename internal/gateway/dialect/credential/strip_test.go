@@ -1,0 +1,30 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package credential
+
+import (
+	"net/http"
+	"testing"
+)
+
+// TestStripLeavesNothingOfTheAccount: a key, a signature or an account's name, wherever it stands.
+func TestStripLeavesNothingOfTheAccount(t *testing.T) {
+	h := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"1"}}
+	for _, lists := range [][]string{names[:], accounts[:], signatureHeaders[:]} {
+		for _, name := range lists {
+			h[name] = []string{"secret", "secret"}
+		}
+	}
+	for query, want := range map[string]string{
+		"": "", "alt=sse": "alt=sse", "alt=sse&key=secret&%61pi_key=secret": "alt=sse",
+		presigned: "", "x=1&" + presigned + "&access_token=secret&api-version=2": "x=1&api-version=2",
+	} {
+		if got := Strip(h, query); got != want {
+			t.Errorf("%q leaves %q, want %q", query, got, want)
+		}
+	}
+	if len(h) != 2 || h.Get("Content-Type") == "" || h.Get("X-Request-Id") != "1" {
+		t.Errorf("%v", h)
+	}
+}
