@@ -12,8 +12,9 @@ const (
 	entitled
 )
 
-// test says whether the call may go now, and if not which bucket it lacks. Bucket by bucket the lane's credit or
-// what nobody claims may serve; only a call that its credit serves everywhere is entitled.
+// test says whether the call may go now, and if not which bucket it lacks: none, if it could borrow but yields.
+// Bucket by bucket the lane's credit or what nobody claims may serve; only a call that its credit serves everywhere is
+// entitled.
 func (s *Scheduler) test(c *Call) (fit, *bucket) {
 	got := entitled
 	for k := range c.holds {
@@ -24,6 +25,9 @@ func (s *Scheduler) test(c *Call) (fit, *bucket) {
 			return lacks, h.bucket
 		}
 		got = min(got, f)
+	}
+	if got == borrows && s.yields(c) {
+		return lacks, nil
 	}
 	return got, nil
 }

@@ -6,8 +6,8 @@ package budget
 import "time"
 
 // Advance brings everything up to now and appends the waiting calls that were decided: admitted ones and refused
-// ones. The order is: refill; drop what expired; admit the entitled, oldest first; then lend, by virtual time;
-// until nothing moves. Call it whenever Next is due, which includes at once after a call left or settled.
+// ones. The order is: refill; drop what expired; admit the entitled, oldest first; then lend, by
+// priority and virtual time; until nothing moves. Call it whenever Next is due, which includes at once after a call left or settled.
 func (s *Scheduler) Advance(now time.Time, decided []*Call) []*Call {
 	s.tick(now)
 	for i := 0; i < len(s.active); i++ {
@@ -62,7 +62,7 @@ func (s *Scheduler) step() bool {
 		}
 		got, b := s.test(n.call)
 		if got == lacks {
-			if b.caps() {
+			if b != nil && b.caps() {
 				s.drop(n, ReasonCapReached, b)
 				return true
 			}

@@ -11,8 +11,8 @@ import (
 // capWindow is where a budget turns from a rate into a cap: a wait for it would outlast any caller.
 const capWindow = time.Hour
 
-// holdTime bounds what an idle lane keeps ready, in seconds of its own rate: enough to answer its first calls
-// at once, too little to keep much of the bucket from the others.
+// holdTime bounds what an idle lane keeps ready that states nothing, in seconds of its own rate: enough to answer
+// its first calls at once, too little to keep much of the bucket from the others.
 const holdTime = 10.0
 
 // bucket is one budget's level and what each lane holds of it.
@@ -56,7 +56,10 @@ func (b *bucket) top() float64 {
 
 // account is one lane's part of a bucket.
 type account struct {
-	share float64
+	share    float64
+	priority int32
+	// holdTime is what the lane states about hold.
+	holdTime time.Duration
 	// credit is e. It is below zero only while the lane owes what it spent beyond its reservations.
 	credit float64
 	// hold is H, what the lane keeps while idle.
@@ -69,8 +72,9 @@ type account struct {
 	served float64
 	// inUse counts what the lane holds of a Slots bucket.
 	inUse tally
-	// recent is the largest cost of late.
+	// recent is the largest cost of late, usual an average of the latest.
 	recent peak
+	usual  float64
 	use    usage
 }
 
@@ -132,6 +136,23 @@ func (t *tally) remove(x float64) {
 	if t.n == 0 {
 		t.sum = 0
 	}
+}
+
+// follow sets what the lane's configuration says.
+func (a *account) follow(l Lane) {
+	a.share, a.priority, a.holdTime = l.Share, l.Priority, l.Hold
+}
+
+// usualOf is the weight of the latest call in the average of costs.
+const usualOf = 1.0 / 16
+
+// seen takes in what a call of the lane costs.
+func (a *account) seen(amount float64, clock int64) {
+	a.recent.add(amount, clock)
+	if a.usual == 0 {
+		a.usual = amount
+	}
+	a.usual += usualOf * (amount - a.usual)
 }
 
 // ceiling is E: as far as the credit grows.
@@ -198,8 +219,12 @@ func (b *bucket) setHold(a *account) {
 		a.hold = 0
 		a.reslot(b.Capacity)
 	case b.caps():
-		// A cap is not waited for, so the whole share of what is left is kept.
+		// A cap is not waited for, so the whole share of what is left is kept, whatever the lane states.
 		a.hold = a.share * b.Capacity
+	case a.holdTime < 0:
+		a.hold = 0
+	case a.holdTime > 0:
+		a.hold = min(a.share*b.Capacity, a.holdTime.Seconds()*a.share*b.Rate)
 	default:
 		a.hold = min(a.share*b.Capacity/2, holdTime*a.share*b.Rate)
 	}

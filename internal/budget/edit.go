@@ -21,6 +21,7 @@ func (s *Scheduler) Apply(cfg Config, now time.Time) {
 	}
 	waiting := s.suspend()
 	s.margin = min(finite(cfg.Margin), maxMargin)
+	s.maxDepth, s.maxBytes = cfg.MaxDepth, cfg.MaxBytes
 	s.setLanes(lanes(cfg.Lanes))
 	s.setBuckets(cfg.Buckets)
 	s.resume(waiting)
@@ -29,13 +30,13 @@ func (s *Scheduler) Apply(cfg Config, now time.Time) {
 
 // setLanes replaces the lanes and carries every bucket's accounts over by name.
 func (s *Scheduler) setLanes(specs []Lane) {
-	old := s.lanes
-	s.lanes = make([]*lane, len(specs))
+	old, classes := s.lanes, s.classes
+	s.lanes, s.classes, s.lanePlaces = make([]*lane, len(specs)), nil, 0
 	from := make([]int, len(specs))
 	kept := make(map[*lane]bool, len(old))
 	for i, spec := range specs {
 		from[i] = -1
-		l := &lane{v: s.v}
+		l := &lane{}
 		for j, known := range old {
 			if known.Name == spec.Name && !kept[known] {
 				l, from[i] = known, j
@@ -44,7 +45,9 @@ func (s *Scheduler) setLanes(specs []Lane) {
 		}
 		kept[l] = true
 		l.Lane, l.index = spec, i
+		s.classify(l, classes)
 		s.lanes[i] = l
+		s.lanePlaces += l.maxDepth()
 	}
 	for _, l := range old {
 		if !kept[l] {
@@ -68,7 +71,7 @@ func (b *bucket) rebook(specs []Lane, from []int) {
 		if from[i] >= 0 {
 			b.accounts[i], stays[from[i]] = old[from[i]], true
 		}
-		b.accounts[i].share = spec.Share
+		b.accounts[i].follow(spec)
 	}
 	heir := &b.accounts[len(specs)-1].inUse
 	for j := range old {
@@ -167,6 +170,11 @@ func (s *Scheduler) suspend() []*Call {
 	}
 	slices.SortFunc(waiting, func(n, m *node) int {
 		switch {
+		// Who is committed stays so, also before a retry that was committed earlier.
+		case n.place == first && m.place != first:
+			return -1
+		case n.place != first && m.place == first:
+			return 1
 		case n.less(m):
 			return -1
 		case m.less(n):
@@ -180,8 +188,9 @@ func (s *Scheduler) suspend() []*Call {
 		n.call.node = nil
 	}
 	for _, l := range s.lanes {
-		l.queues, l.depth, l.bytes, l.heads = nil, 0, 0, 0
+		l.queues, l.depth, l.bytes, l.heads, l.yielding = nil, 0, 0, 0, yielding{}
 	}
+	s.depth, s.bytes = 0, 0
 	for _, b := range s.slots {
 		for i := range b.lanes() {
 			b.accounts[i].queued, b.accounts[i].committed = tally{}, tally{}
@@ -222,6 +231,7 @@ func (s *Scheduler) resume(waiting []*Call) {
 		c.node = n
 		s.join(q, n)
 	}
+	s.watch()
 	for i := 0; i < len(s.active); i++ {
 		q := s.active[i]
 		s.review(q)
@@ -230,6 +240,9 @@ func (s *Scheduler) resume(waiting []*Call) {
 		}
 	}
 	for _, b := range s.slots {
+		for i := range b.lanes() {
+			b.clip(i)
+		}
 		if b != nil {
 			b.trim()
 		}

@@ -9,9 +9,8 @@ import "math"
 func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 	l := c.home()
 	q := l.queueOf(c)
-	if q == nil || !again && l.full(c) {
-		wait, b := s.alone(c)
-		return s.refuse(c, ReasonQueueFull, b, wait)
+	if reason := s.barred(c, again); reason != ReasonNone || q == nil {
+		return s.turnAway(c, reason)
 	}
 	n := s.newNode(c, q)
 	s.time(n)
@@ -27,9 +26,13 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 		s.recycle(n)
 		return s.refuse(c, late(b), b, wait)
 	}
+	if !again && s.displace(c) {
+		s.look(q, accepting)
+	}
 	s.value(n, accepting)
 	c.node = n
 	s.join(q, n)
+	s.watch()
 	s.stir(c)
 	if again {
 		// Nobody asked whether it makes others of its lane late.
@@ -48,6 +51,30 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 		c.verdict.Bucket = b.id
 	}
 	return c.verdict
+}
+
+// barred is why a call may not wait, however long that would be. A retry has been accepted before.
+func (s *Scheduler) barred(c *Call, again bool) Reason {
+	switch {
+	case again:
+	case s.paused(c.lane):
+		return ReasonLanePaused
+	case c.lane.full(c) || !s.hasRoom(c):
+		return ReasonQueueFull
+	}
+	return ReasonNone
+}
+
+// turnAway refuses a call that may not wait; without a reason, too many sets of buckets are waited for.
+func (s *Scheduler) turnAway(c *Call, reason Reason) Verdict {
+	wait, b := s.alone(c)
+	switch reason {
+	case ReasonLanePaused:
+		wait = max(wait, s.resumeIn())
+	default:
+		reason = ReasonQueueFull
+	}
+	return s.refuse(c, reason, b, wait)
 }
 
 // late is why a call whose predicted start is past its last start is refused.

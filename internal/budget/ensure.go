@@ -62,7 +62,7 @@ func (s *Scheduler) create(spec Bucket, pinned bool) *bucket {
 	changed := s.byName[spec.Name] != nil
 	b := &bucket{at: s.clock, used: s.clock, pinned: pinned, accounts: make([]account, len(s.lanes))}
 	for i, l := range s.lanes {
-		b.accounts[i].share = l.Share
+		b.accounts[i].follow(l.Lane)
 	}
 	b.limit(spec)
 	if !spec.StartEmpty && (!changed || spec.Kind != Continuous) {

@@ -18,25 +18,36 @@ type lane struct {
 	queues []*queue
 	depth  int
 	bytes  int64
+	// yielding are those that may be displaced.
+	yielding yielding
 	// heads counts committed heads.
 	heads int
-	// v is the virtual time: seconds of the whole rate that the lane has borrowed.
-	v float64
+	// v is the virtual time: seconds of the whole rate that the lane has borrowed, divided by its weight.
+	v     float64
+	class *class
 	// into is the lane that took over when this one was removed.
 	into *lane
 
 	admitted, refused, cancelled, borrowed, displaced uint64
 }
 
-// lanes makes a configuration's lanes usable: at least one, shares in 0 to 1 and together at most 1.
+// maxWeight keeps virtual times within what a float counts exactly enough.
+const maxWeight = 1e6
+
+// lanes makes a configuration's lanes usable: at least one, shares in 0 to 1 and together at most 1,
+// weights above 0.
 func lanes(in []Lane) []Lane {
 	if len(in) == 0 {
-		return []Lane{{Name: "default", Share: 1}}
+		return []Lane{{Name: "default", Share: 1, Weight: 1}}
 	}
 	out := append([]Lane(nil), in...)
 	sum := 0.0
 	for i := range out {
 		out[i].Share = min(finite(out[i].Share), 1)
+		if out[i].Weight = finite(out[i].Weight); out[i].Weight == 0 {
+			out[i].Weight = 1
+		}
+		out[i].Weight = min(max(out[i].Weight, 1/maxWeight), maxWeight)
 		sum += out[i].Share
 	}
 	if sum > 1 {

@@ -24,6 +24,10 @@ func (s *Scheduler) dueAt() int64 {
 		return s.clock
 	}
 	at := forever
+	if p := &s.pressure; p.nearlyFull && p.crossing && s.depth > 0 {
+		// Then the lanes that are paused borrow again.
+		at = p.since + dwell
+	}
 	for _, q := range s.active {
 		at = min(at, s.queueDueAt(q))
 	}
@@ -56,11 +60,15 @@ func (s *Scheduler) queueDueAt(q *queue) int64 {
 // readyAt is when the call passes test if nothing else moves. A lack of slots has no time.
 func (s *Scheduler) readyAt(c *Call) int64 {
 	wait := 0.0
+	need := borrows
+	if s.yields(c) {
+		need = entitled
+	}
 	for k := range c.holds {
 		h := &c.holds[k]
 		s.refill(h.bucket)
-		if s.testHold(c, h) == lacks {
-			wait = max(wait, s.holdReady(c, h))
+		if got := s.testHold(c, h); got < need {
+			wait = max(wait, s.holdReady(c, h, got, need))
 		}
 		if math.IsInf(wait, 1) {
 			return forever
@@ -69,14 +77,15 @@ func (s *Scheduler) readyAt(c *Call) int64 {
 	return s.clock + nanoseconds(wait)
 }
 
-// holdReady is when one bucket serves the call: by its lane's credit, or by what the others leave while the
-// bucket fills (once it is full what is left only shrinks).
-func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
+// holdReady is when one bucket serves the call, which now has got less than it needs: by its lane's credit, or by what
+// the others leave while the bucket fills (once it is full what is left only shrinks).
+func (s *Scheduler) holdReady(c *Call, h *hold, got, need fit) float64 {
 	b := h.bucket
 	switch {
 	case b.Kind == Slots:
 		return math.Inf(1)
-	case b.caps():
+	case b.caps() && got == lacks:
+		// It is refused at once.
 		return 0
 	}
 	i := c.lane.index
@@ -88,6 +97,9 @@ func (s *Scheduler) holdReady(c *Call, h *hold) float64 {
 	ready := math.Inf(1)
 	if h.amount+aside <= a.ceiling()+b.eps {
 		ready = v.ownAfter(h.amount+aside, h.amount)
+	}
+	if need == entitled {
+		return ready
 	}
 	if free := v.freeAfter(h.amount); free <= after(b.top()-b.level, b.Rate, b.eps) {
 		ready = min(ready, free)

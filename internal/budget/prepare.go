@@ -17,8 +17,7 @@ func (s *Scheduler) prepare(c *Call) {
 		}
 		s.refill(b)
 		amount := finite(cost.Amount)
-		a := &b.accounts[i]
-		a.recent.add(min(amount, b.Capacity), s.clock)
+		b.accounts[i].seen(min(amount, b.Capacity), s.clock)
 		c.add(b, amount)
 	}
 	for k := range c.holds {

@@ -44,10 +44,11 @@ type node struct {
 	wake    int64
 
 	left, right *node
-	// soonest is the smallest startBy of the subtree.
-	soonest int64
-	parts   []part
-	next    *node
+	// soonest is the smallest startBy of the subtree, yielding how many of it may be displaced.
+	soonest  int64
+	yielding int
+	parts    []part
+	next     *node
 }
 
 // part summarizes a subtree on one bucket. A call's worth is what the bucket will have given its lane by the
@@ -103,7 +104,13 @@ func (s *Scheduler) join(q *queue, n *node) {
 	if q.n == 0 {
 		s.active = append(s.active, q)
 	}
+	if l := q.lane; l.depth == 0 {
+		// Who was idle has saved up no turns.
+		l.v = max(l.v, l.class.v)
+	}
 	q.n++
+	s.depth++
+	s.bytes += c.Bytes
 	q.lane.depth++
 	q.lane.bytes += c.Bytes
 	for k, b := range q.buckets {
@@ -117,7 +124,7 @@ func (s *Scheduler) join(q *queue, n *node) {
 		s.commit(q, n)
 	default:
 		n.place = ordered
-		q.root = q.root.insert(n)
+		q.order(n)
 	}
 	s.promote(q)
 }
@@ -141,7 +148,7 @@ func (s *Scheduler) leave(c *Call) {
 			}
 		}
 	case ordered:
-		q.root = q.root.remove(n)
+		q.unorder(n)
 	case asleep:
 		q.removeSleeper(n)
 	case nowhere:
@@ -149,6 +156,9 @@ func (s *Scheduler) leave(c *Call) {
 	q.n--
 	q.lane.depth--
 	q.lane.bytes -= c.Bytes
+	s.depth--
+	s.bytes -= c.Bytes
+	s.watch()
 	for k, b := range q.buckets {
 		b.accounts[i].queued.remove(c.holds[k].amount)
 	}
@@ -182,7 +192,7 @@ func (s *Scheduler) promote(q *queue) {
 		return
 	}
 	n := q.root.leftmost()
-	q.root = q.root.remove(n)
+	q.unorder(n)
 	s.commit(q, n)
 }
 

@@ -9,6 +9,7 @@ import "time"
 func (s *Scheduler) tick(now time.Time) {
 	if t := int64(now.Sub(s.epoch)); t > s.clock {
 		s.clock = t
+		s.pressure.settle(t)
 	}
 }
 

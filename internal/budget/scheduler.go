@@ -18,11 +18,17 @@ type Scheduler struct {
 
 	lanes []*lane
 	// active are the queues with waiting calls.
-	active []*queue
-	// v is the virtual time of the latest borrower.
-	v float64
+	active  []*queue
+	classes []*class
 
 	margin float64
+	// maxDepth and maxBytes bound what waits in all lanes, lanePlaces is the sum of the lanes' own depths.
+	maxDepth, lanePlaces int
+	maxBytes             int64
+	// depth and bytes are what waits in all lanes.
+	depth    int
+	bytes    int64
+	pressure pressure
 
 	commits, orders uint64
 	random          uint32
@@ -62,13 +68,14 @@ func (s *Scheduler) Submit(c *Call, now time.Time) Verdict {
 }
 
 // Retry brings back a call whose attempt was settled (one still admitted is settled at what it holds). It keeps
-// its arrival, deadline, place and commitment, holds nothing while it waits and is not sent before notBefore.
+// its lane, arrival, deadline, place and commitment, holds nothing while it waits and is not sent before notBefore.
+// A call that never went has no place to keep: it is submitted like any other.
 func (s *Scheduler) Retry(c *Call, notBefore, now time.Time) Verdict {
 	s.tick(now)
 	switch {
 	case c.verdict.State == Queued:
 		return c.verdict
-	case c.lane == nil:
+	case c.verdict.State != Admitted && c.verdict.State != Settled:
 		c.NotBefore = notBefore
 		return s.Submit(c, now)
 	case c.verdict.State == Admitted:

@@ -62,7 +62,7 @@ func (s *Scheduler) rouse(q *queue) {
 		n := q.sleepers[0]
 		q.removeSleeper(n)
 		n.place = ordered
-		q.root = q.root.insert(n)
+		q.order(n)
 	}
 	s.promote(q)
 }

@@ -57,7 +57,7 @@ func (s *Scheduler) Snapshot(now time.Time, into *Snapshot) {
 	into.Lanes = into.Lanes[:0]
 	for _, l := range s.lanes {
 		into.Lanes = append(into.Lanes, LaneSnapshot{
-			Name: l.Name, Queued: l.depth, Bytes: l.bytes, OldestWait: s.oldestWait(l), MaxDepth: l.maxDepth(),
+			Name: l.Name, Queued: l.depth, Bytes: l.bytes, OldestWait: s.oldestWait(l), MaxDepth: l.maxDepth(), Paused: s.paused(l),
 			Admitted: l.admitted, Refused: l.refused, Cancelled: l.cancelled, Borrowed: l.borrowed, Displaced: l.displaced,
 		})
 	}

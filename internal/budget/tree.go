@@ -41,12 +41,17 @@ func (n *node) rightmost() *node {
 
 // pull recomputes the summaries of n from its children's.
 func (n *node) pull() {
-	n.soonest = n.startBy
+	n.soonest, n.yielding = n.startBy, 0
+	if n.mayYield() {
+		n.yielding = 1
+	}
 	if n.left != nil {
 		n.soonest = min(n.soonest, n.left.soonest)
+		n.yielding += n.left.yielding
 	}
 	if n.right != nil {
 		n.soonest = min(n.soonest, n.right.soonest)
+		n.yielding += n.right.yielding
 	}
 	for k := range n.parts {
 		n.pullPart(k)

@@ -27,8 +27,8 @@ type stance uint8
 const (
 	// keeping: the others keep their credit as it grows. This is the borrow rule.
 	keeping stance = iota
-	// pruning: a lane with waiting calls may take everything until they are gone and its hold is full again, an
-	// idle one only fills its hold; no further calls come. An accepted call that is late even so is given up.
+	// pruning: a lane with waiting calls may take what its pace allows until they are gone and its hold is full again,
+	// an idle one only fills its hold; no further calls come. An accepted call that is late even so is given up.
 	pruning
 	// accepting: as pruning, but from each lane one more call may come, as large as its largest of late, and from
 	// then on it takes what it has taken lately: only a lane that has long been idle leaves its rate to the others.
@@ -36,7 +36,7 @@ const (
 	accepting
 )
 
-func (b *bucket) claim(j int, as stance) claim {
+func (b *bucket) claim(j, i int, as stance) claim {
 	a := &b.accounts[j]
 	c := claim{from: a.positive(), slope: a.share * b.Rate}
 	if as == keeping {
@@ -45,14 +45,41 @@ func (b *bucket) claim(j int, as stance) claim {
 	}
 	c.most = max(a.queued.sum+a.hold, c.from)
 	if a.queued.n > 0 {
-		c.slope = b.Rate
+		c.slope = b.pace(j, i)
 	}
 	if as == accepting {
 		c.most = max(a.queued.sum+a.hold+a.recent.now(b.at), c.from)
-		c.tail = min(a.use.rate(b.at), b.Rate)
+		c.tail = min(a.use.rate(b.at), b.pace(j, i))
 		c.slope = max(c.slope, c.tail)
 	}
 	return c
+}
+
+// pace is how much lane j can take of the bucket in a second while lane i wants it. Where j is of a lower priority,
+// it borrows before i only when its call fits and i's does not: when its credit has grown by the difference of the two,
+// as a borrower may count its own credit and not the other's. That is once in every call of its own, c′, per c′ − c of
+// credit, so its pace is r·R·c′/(c′ − c); smaller calls than i's pass whenever they fit. What calls cost is averaged.
+func (b *bucket) pace(j, i int) float64 {
+	a, me := &b.accounts[j], &b.accounts[i]
+	if a.priority >= me.priority {
+		return b.Rate
+	}
+	own, more := a.share*b.Rate, a.mean()-me.usual
+	switch {
+	case own == 0 && more >= 0:
+		return 0
+	case more <= 0:
+		return b.Rate
+	}
+	return min(own*(me.usual+more)/more, b.Rate)
+}
+
+// mean is what the lane's waiting calls cost on average, or its calls of late.
+func (a *account) mean() float64 {
+	if a.queued.n > 0 {
+		return a.queued.sum / float64(a.queued.n)
+	}
+	return a.usual
 }
 
 // view is a bucket as one lane sees it. It stays valid until the bucket changes, and is reused.
@@ -80,7 +107,7 @@ func (b *bucket) look(v *view, i int, as stance) {
 		if j != i {
 			v.room -= b.accounts[j].hold
 			v.contended = v.contended || b.accounts[j].queued.n > 0
-			v.claims = append(v.claims, b.claim(j, as))
+			v.claims = append(v.claims, b.claim(j, i, as))
 		}
 	}
 }

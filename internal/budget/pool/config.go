@@ -1,0 +1,107 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"math"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// Config is what is shared, and how.
+type Config struct {
+	// Budgets are at most 32 with different names.
+	Budgets []Budget
+	// Lanes are tenant × lane, at most 64. A want of an unknown lane is one of the last.
+	Lanes []budget.Lane
+	// MaxHolders is for how many holders the safe share is; more may exceed the limit while they hear nothing.
+	MaxHolders int
+	// Interval is how often holders report. TTL is how long a holder may spend after a report that was answered.
+	Interval, TTL time.Duration
+	// Drain is how long calls in flight may last: the slots of a silent holder come back after TTL and Drain.
+	Drain time.Duration
+}
+
+// Budget is one shared bucket.
+type Budget struct {
+	Name string
+	Kind budget.Kind
+	// Rate is R in units a second, 0 for slots.
+	Rate float64
+	// Capacity is B': burst less guard, or the slots.
+	Capacity float64
+	// Window is the amount's window.
+	Window time.Duration
+	// SmallCall is what a small call takes: the burst of a safe share.
+	SmallCall float64
+	// Outstanding bounds ΣH, so that the next leader knows how much may be out; 0 is half of the capacity. See
+	// State: it grows when a call needs more.
+	Outstanding float64
+}
+
+// The defaults of the times, and their reasons.
+const (
+	// interval is short beside a minute's budget and long beside a round trip.
+	interval = time.Second
+	// ttl lets nine reports in a row be lost.
+	ttl = 10 * time.Second
+	// drain is how long a stream may run.
+	drain = 10 * time.Minute
+	// slack is by which part two clocks may differ in rate when they measure a TTL.
+	slack = 0.01
+)
+
+// Safe is the safe share of each of maxHolders holders: half of what it could have of an equal division, with the
+// burst of one small call. Of slots each holder always owns so many, connected or not.
+func Safe(b Budget, maxHolders int) (rate, burst float64) {
+	n := float64(max(maxHolders, 1))
+	if b.Kind == budget.Slots {
+		return 0, math.Floor(b.Capacity / (2 * n))
+	}
+	return b.Rate / (2 * n), min(b.SmallCall, b.Capacity)
+}
+
+// withDefaults makes a configuration usable: no number is NaN, negative or absurd, and its lists are bounded.
+func (c Config) withDefaults() Config {
+	fill := func(d *time.Duration, standard time.Duration) {
+		if *d <= 0 {
+			*d = standard
+		}
+	}
+	fill(&c.Interval, interval)
+	fill(&c.TTL, ttl)
+	fill(&c.Drain, drain)
+	c.MaxHolders = max(c.MaxHolders, 1)
+	c.Budgets = append([]Budget(nil), c.Budgets[:min(len(c.Budgets), maxBudgets)]...)
+	for i := range c.Budgets {
+		b := &c.Budgets[i]
+		b.Rate, b.Capacity, b.SmallCall = clean(b.Rate), clean(b.Capacity), clean(b.SmallCall)
+		if b.Kind == budget.Slots {
+			b.Rate, b.Capacity = 0, math.Floor(b.Capacity)
+		}
+		if b.Outstanding = min(clean(b.Outstanding), b.Capacity); b.Outstanding == 0 {
+			b.Outstanding = b.Capacity / 2
+		}
+	}
+	c.Lanes = append([]budget.Lane(nil), c.Lanes[:min(len(c.Lanes), maxLanes)]...)
+	if len(c.Lanes) == 0 {
+		c.Lanes = []budget.Lane{{Name: "default", Share: 1}}
+	}
+	for i := range c.Lanes {
+		c.Lanes[i].MaxDepth, c.Lanes[i].MaxBytes, c.Lanes[i].MaxWait = maxAccounts, 0, 0
+	}
+	return c
+}
+
+// largest keeps sums far from infinity.
+const largest = 1e18
+
+// clean makes a foreign number harmless: what means nothing is 0.
+func clean(x float64) float64 {
+	if math.IsNaN(x) || x < 0 {
+		return 0
+	}
+	return min(x, largest)
+}

@@ -1,0 +1,104 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+// Bounds of a message. What has more is refused whole.
+const (
+	maxBudgets = 32
+	maxLanes   = 64
+	maxWants   = 2 * maxLanes
+	maxName    = 256
+)
+
+// Term is a holder's account at a leader. A later one voids all grants of the ones before.
+type Term struct {
+	// Epoch grows with each leader.
+	Epoch uint64
+	// Opening grows with each account that a leader opens.
+	Opening uint64
+}
+
+func (t Term) before(u Term) bool {
+	return t.Epoch < u.Epoch || t.Epoch == u.Epoch && t.Opening < u.Opening
+}
+
+// Amount is a quantity of a budget.
+type Amount struct {
+	Budget string
+	Units  float64
+}
+
+// Report is what a holder says. All counters are cumulative since the incarnation's start.
+type Report struct {
+	Holder      string
+	Incarnation uint64
+	// Sequence grows with each report of the incarnation.
+	Sequence uint64
+	// Term is the newest the holder has heard of; zero before the first grant.
+	Term Term
+	// Stamp and Basis are the largest that grants of the term brought: they tell how long the holder's lease lasts
+	// at the least.
+	Stamp, Basis int64
+	Counts       []Count
+	Wants        []Want
+	// Draining says that the holder ends: it spends nothing any longer, and all it held is in Returned.
+	Draining bool
+}
+
+// Count is a report about one budget.
+type Count struct {
+	Budget string
+	// Spent is what was taken, overspending included.
+	Spent float64
+	// Returned is what was given back unspent.
+	Returned float64
+	// Refunded is what was spent by an earlier report and turned out not to be.
+	Refunded float64
+	// Held is the balance now, for a new leader, who knows nothing; of slots, those in use included.
+	Held float64
+}
+
+// Want asks for grants to a lane.
+type Want struct {
+	Lane string
+	// Bulk numbers a call that is granted whole, growing by incarnation and lane; 0 is for small calls.
+	Bulk uint64
+	// Units is the cost of the bulk call, or up to which total of the lane, counted as in Grant.Lanes, small calls
+	// want to be granted.
+	Units []Amount
+}
+
+// Grant is what a leader says to an incarnation of a holder.
+type Grant struct {
+	Holder      string
+	Incarnation uint64
+	Term        Term
+	// Ack is the sequence of the newest report received: the lease lasts for a TTL from when that was sent.
+	Ack uint64
+	// Stamp is the leader's time, Basis the stamp that the report of Ack quoted. The holder quotes both.
+	Stamp, Basis int64
+	// Totals are granted over all lanes in the term, and what the account was opened with.
+	Totals []Amount
+	Lanes  []LaneTotal
+	// Recall asks to give back what is not needed at once: a large call waits for it.
+	Recall bool
+}
+
+// LaneTotal is what was granted to one lane in the term.
+type LaneTotal struct {
+	Lane  string
+	Units []Amount
+	// Bulk is the number of the newest large call that was granted.
+	Bulk uint64
+}
+
+// units returns the amount of a budget, 0 if there is none.
+func units(in []Amount, name string) float64 {
+	for _, a := range in {
+		if a.Budget == name {
+			return a.Units
+		}
+	}
+	return 0
+}
