@@ -24,6 +24,13 @@ func encode(tb testing.TB, p Plan) []byte {
 
 func TestParseReadsWhatEncodeWrites(t *testing.T) {
 	want := testPlan()
+	hold := int64(0)
+	deferring(&want.Policies[0].Routes[0])
+	want.Policies[0].Routes[0].Lanes[0] = Lane{
+		Name: "bulk", Header: &Header{Name: "X-Kind", Value: "batch"}, Models: []string{"a*"}, Paths: []string{"/v1/*"},
+		Priority: -5, Weight: 3, HoldMillis: &hold, MaxBytes: 1 << 20, CredentialKey: "batch",
+	}
+	want.Policies[1].Routes[0].Throttle.OnCeilingExceeded, want.Policies[1].Routes[0].Throttle.FailoverTo = Failover, "other"
 	data := encode(t, want)
 	got, err := Parse(data)
 	if err != nil {

@@ -33,6 +33,9 @@ func (r *Route) validate() error {
 	if err := validBaseURL(r.BaseURL); err != nil {
 		return fmt.Errorf("baseURL: %w", err)
 	}
+	if !validKey(r.CredentialKey) {
+		return errors.New("credentialKey is not a key's name")
+	}
 	if err := r.validateLimits(); err != nil {
 		return err
 	}

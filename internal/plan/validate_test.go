@@ -29,6 +29,22 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 	term := func(to Term) func(*Plan) {
 		return func(p *Plan) { p.Policies[0].Selector[0] = to }
 	}
+	lane := func(change func(*Lane)) func(*Plan) {
+		return route(func(r *Route) { change(&r.Lanes[0]) })
+	}
+	deferred := func(change func(*Route)) func(*Plan) {
+		return route(func(r *Route) { deferring(r); change(r) })
+	}
+	host := func(name string) func(*Plan) {
+		return deferred(func(r *Route) { r.Deferred.CallbackHosts = []string{name} })
+	}
+	failover := func(to string) func(*Plan) {
+		return func(p *Plan) {
+			t := &p.Policies[1].Routes[0].Throttle
+			t.OnCeilingExceeded, t.FailoverTo = Failover, to
+		}
+	}
+	negative := int64(-1)
 	tests := map[string]struct {
 		change func(*Plan)
 		want   string
@@ -80,6 +96,53 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"largest call":        {route(func(r *Route) { r.Lanes[0].LargestCallTokens = -1 }), "largestCallTokens"},
 		"smallest call":       {route(func(r *Route) { r.Lanes[0].MinInputTokens = -1 }), "minInputTokens"},
 		"last lane's name":    {route(func(r *Route) { r.Lanes[1].Name = "x" }), "last lane"},
+		"last lane's header":  {route(func(r *Route) { r.Lanes[1].Header = &Header{Name: "a"} }), "last lane"},
+		"last lane's models":  {route(func(r *Route) { r.Lanes[1].Models = []string{"a"} }), "last lane"},
+		"last lane's paths":   {route(func(r *Route) { r.Lanes[1].Paths = []string{"/a"} }), "last lane"},
+		"priority":            {lane(func(l *Lane) { l.Priority = 1001 }), "priority 1001"},
+		"negative priority":   {lane(func(l *Lane) { l.Priority = -1001 }), "priority -1001"},
+		"weight":              {lane(func(l *Lane) { l.Weight = 101 }), "weight 101"},
+		"negative weight":     {lane(func(l *Lane) { l.Weight = -1 }), "weight -1"},
+		"negative hold":       {lane(func(l *Lane) { l.HoldMillis = &negative }), "hold of -1ms"},
+		"bytes":               {lane(func(l *Lane) { l.MaxBytes = MaxAmount + 1 }), "bytes of"},
+		"negative bytes":      {lane(func(l *Lane) { l.MaxBytes = -1 }), "bytes of -1"},
+		"lane's key":          {lane(func(l *Lane) { l.CredentialKey = "../token" }), "credentialKey"},
+		"route's key":         {route(func(r *Route) { r.CredentialKey = "a/b" }), "credentialKey"},
+		"header's name":       {lane(func(l *Lane) { l.Header = &Header{Name: "a b"} }), "header: the name"},
+		"no header's name":    {lane(func(l *Lane) { l.Header = &Header{Value: "a"} }), "header: the name"},
+		"long header's name":  {lane(func(l *Lane) { l.Header = &Header{Name: strings.Repeat("a", 257)} }), "header: the name"},
+		"header's value":      {lane(func(l *Lane) { l.Header = &Header{"a", "b\n"} }), "header: the value"},
+		"lane's models":       {lane(func(l *Lane) { l.Models = make([]string, MaxModels+1) }), "17 models exceed"},
+		"lane's paths":        {lane(func(l *Lane) { l.Paths = make([]string, MaxPaths+1) }), "17 paths exceed"},
+		"empty glob":          {lane(func(l *Lane) { l.Paths = []string{""} }), "empty or overlong"},
+		"overlong glob":       {lane(func(l *Lane) { l.Models = []string{strings.Repeat("a", MaxGlobBytes+1)} }), "empty or overlong"},
+		"deadline's word":     {route(func(r *Route) { r.Deadline.OnExceeded = Failover }), `deadline: "Failover"`},
+		"ceiling's word":      {route(func(r *Route) { r.Throttle.OnCeilingExceeded = "Decline" }), `throttle: "Decline"`},
+		"no route to go to":   {route(func(r *Route) { r.Throttle.OnCeilingExceeded = Failover }), "go together"},
+		"a route, no word":    {route(func(r *Route) { r.Throttle.FailoverTo = "x" }), "go together"},
+		"no bounds":           {deferred(func(r *Route) { r.Deferred = nil }), "go together"},
+		"bounds for nothing":  {deferred(func(r *Route) { r.Deadline.OnExceeded = "" }), "go together"},
+		"a caller's key":      {deferred(func(r *Route) { r.CredentialKey = "" }), "caller's key"},
+		"no age":              {deferred(func(r *Route) { r.Deferred.MaxAgeSeconds = 0 }), "age of 0s"},
+		"age":                 {deferred(func(r *Route) { r.Deferred.MaxAgeSeconds = 1 << 40 }), "age of"},
+		"deferred attempts":   {deferred(func(r *Route) { r.Deferred.MaxAttempts = 101 }), "101 attempts"},
+		"deferred calls":      {deferred(func(r *Route) { r.Deferred.MaxCalls = 0 }), "0 calls"},
+		"deferred bytes":      {deferred(func(r *Route) { r.Deferred.MaxBytes = 0 }), "bytes of 0"},
+		"too many hosts":      {deferred(func(r *Route) { r.Deferred.CallbackHosts = make([]string, 17) }), "17 callback hosts"},
+		"host of an address":  {host("169.254.169.254"), "not a DNS name"},
+		"host with a port":    {host("a.example.com:443"), "not a DNS name"},
+		"host with a star":    {host("a.*.example.com"), "not a DNS name"},
+		"host of a star":      {host("*.com"), "not a DNS name"},
+		"host in capitals":    {host("A.example.com"), "not a DNS name"},
+		"host of one part":    {host("localhost"), "not a DNS name"},
+		"host without a part": {host("a..example.com"), "not a DNS name"},
+		"failover to nowhere": {failover("nowhere"), `no route "nowhere"`},
+		"failover to itself":  {failover("openai"), "to itself"},
+		"another dialect":     {failover("g"), "another dialect"},
+		"failover twice": {func(p *Plan) {
+			failover("other")(p)
+			p.Policies[1].Routes[1].Throttle = Throttle{MaxAttempts: 1, OnCeilingExceeded: Failover, FailoverTo: "openai"}
+		}, "fails over too"},
 		"last lane's matches": {route(func(r *Route) { r.Lanes[1].MinInputTokens = 1 }), "last lane"},
 	}
 	for name, tc := range tests {
