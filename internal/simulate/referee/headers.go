@@ -119,3 +119,11 @@ func (p *Provider) overload(now time.Time) Verdict {
 		Body: []byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
 	}
 }
+
+// Headers are those of a success that begins now.
+func (h *Hold) Headers(now time.Time, draw float64) http.Header {
+	return h.p.headers(now, h.p.tells(draw))
+}
+
+// tells says by chance whether an answer tells anything.
+func (p *Provider) tells(draw float64) bool { return draw*100 >= p.cfg.Headers.MissingPercent }

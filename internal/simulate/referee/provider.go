@@ -38,7 +38,7 @@ type Request struct {
 
 // Verdict is an answer.
 type Verdict struct {
-	// Status is 200, 429 or 529.
+	// Status is 200, 429 or 529. A refusal has its headers and body here; a success has headers when it begins.
 	Status int
 	Header http.Header
 	Body   []byte
@@ -85,15 +85,12 @@ func (p *Provider) Overload(on bool) { p.overloaded = on }
 
 // Arrive judges a call. draw is from [0, 1): whether the answer tells anything is by chance.
 func (p *Provider) Arrive(r Request, now time.Time, draw float64) Verdict {
-	told := draw*100 >= p.cfg.Headers.MissingPercent
 	if p.overloaded {
 		return p.overload(now)
 	}
 	short := p.shortest(r, now)
 	if short == nil {
-		v := Verdict{Status: http.StatusOK, Hold: p.take(r, now)}
-		v.Header = p.headers(now, told)
-		return v
+		return Verdict{Status: http.StatusOK, Hold: p.take(r, now)}
 	}
 	if p.rejected {
 		for i := range p.limits {
@@ -102,7 +99,7 @@ func (p *Provider) Arrive(r Request, now time.Time, draw float64) Verdict {
 			}
 		}
 	}
-	return p.throttle(short, r, now, told)
+	return p.throttle(short, r, now, p.tells(draw))
 }
 
 // shortest is the limit that the call has to wait for longest; nil if it may go. Every arrival counts, whatever is
@@ -119,7 +116,7 @@ func (p *Provider) shortest(r Request, now time.Time) (short *limit) {
 		}
 		cost := p.atAdmission(l.Budget, r)
 		l.Arrive(now, cost)
-		if l.Fits(now, cost) && (cost > 0 || l.Level(now) > -epsilon) {
+		if l.Fits(now, cost) { // a call of no cost waits for a debt to be over
 			continue
 		}
 		wait, ok := l.Until(now, cost)

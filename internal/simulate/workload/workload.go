@@ -3,7 +3,10 @@
 
 package workload
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Workload is a file of kind Workload.
 type Workload struct {
@@ -167,4 +170,12 @@ type Edit struct {
 type Expectation struct {
 	Path, Operator string
 	Value          float64
+}
+
+// At is the value for a draw from the standard normal distribution, within what a call can be.
+func (d Distribution) At(z float64) float64 {
+	if d.Sigma == 0 {
+		return d.Median
+	}
+	return min(d.Median*math.Exp(d.Sigma*z), maxTokens)
 }
