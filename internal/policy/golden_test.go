@@ -31,6 +31,7 @@ type goldenOutcome struct {
 	Name         string
 	Errors       []string   `json:",omitempty"`
 	Warnings     []string   `json:",omitempty"`
+	Guarantees   []string   `json:",omitempty"`
 	Overrides    []Override `json:",omitempty"`
 	OverriddenBy string     `json:",omitempty"`
 }
@@ -75,7 +76,7 @@ func compileFile(t *testing.T, path string) []byte {
 	g := golden{Plan: result}
 	for i, o := range outcomes {
 		one := goldenOutcome{
-			Name: o.Name, Warnings: Warnings(&policies[i]), Overrides: o.Overrides, OverriddenBy: o.OverriddenBy,
+			Name: o.Name, Warnings: Warnings(&policies[i]), Guarantees: Guarantees(&policies[i]), Overrides: o.Overrides, OverriddenBy: o.OverriddenBy,
 		}
 		for _, e := range o.Errors {
 			one.Errors = append(one.Errors, e.Error())

@@ -70,7 +70,7 @@ func baseURLMeaning(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 	if problem := baseURLProblem(p.BaseURL); problem != "" {
 		return field.ErrorList{field.Invalid(at, withoutSecrets(p.BaseURL), problem)}
 	}
-	if p.CredentialKey != "" && !strings.HasPrefix(strings.ToLower(p.BaseURL), "https:") {
+	if hasKey(p) && !strings.HasPrefix(strings.ToLower(p.BaseURL), "https:") {
 		return field.ErrorList{field.Invalid(at, p.BaseURL, "a key leaves over https only: use https, or remove credentialKey")}
 	}
 	return nil

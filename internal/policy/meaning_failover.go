@@ -5,7 +5,9 @@ package policy
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -46,5 +48,22 @@ func failoverProblem(from *v1alpha1.Provider, to string, providers []v1alpha1.Pr
 	if failoverOf(target) != "" {
 		return "it fails over itself, and a call moves once only: remove its failoverTo, or name another"
 	}
+	if !hasKey(target) && (hasKey(from) || !sameServer(from, target)) {
+		return fmt.Sprintf("%s has no credentialKey, and a key never goes to a server it was not meant for: give %s one", to, to)
+	}
 	return ""
+}
+
+// hasKey says whether calls of some lane of the provider are sent with a key of the gateway's.
+func hasKey(p *v1alpha1.Provider) bool {
+	return p.CredentialKey != "" || slices.ContainsFunc(p.Lanes, func(l v1alpha1.Lane) bool { return l.CredentialKey != "" })
+}
+
+func sameServer(a, b *v1alpha1.Provider) bool {
+	ours, err := url.Parse(baseURLOf(a))
+	if err != nil {
+		return false
+	}
+	theirs, err := url.Parse(baseURLOf(b))
+	return err == nil && strings.EqualFold(ours.Scheme, theirs.Scheme) && strings.EqualFold(ours.Host, theirs.Host)
 }

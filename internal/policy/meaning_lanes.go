@@ -5,6 +5,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -35,13 +36,9 @@ func lanesMeaning(path *field.Path, lanes []v1alpha1.Lane, route plan.Route) fie
 }
 
 func laneMeaning(path *field.Path, l *v1alpha1.Lane, route plan.Route) field.ErrorList {
-	var errs field.ErrorList
 	lane := compileLane(l)
+	errs := joinErrs(defaultMeaning(path.Child("match"), l.Name, &lane), headerMeaning(path.Child("match", "header", "name"), lane.Header))
 	at := path.Child("match", "minInputTokens")
-	if l.Name == plan.DefaultLane && lane.MinInputTokens > 0 {
-		errs = append(errs, field.Invalid(at, quantityText(lane.MinInputTokens),
-			"the lane default takes every call that no other lane takes: leave match out, or give the lane another name"))
-	}
 	if l.LargestCall != nil && lane.LargestCallTokens < lane.MinInputTokens {
 		errs = append(errs, field.Invalid(path.Child("largestCall"), quantityText(lane.LargestCallTokens),
 			fmt.Sprintf("is smaller than the smallest call of the lane (minInputTokens %s): raise it", quantityText(lane.MinInputTokens))))
@@ -55,6 +52,39 @@ func laneMeaning(path *field.Path, l *v1alpha1.Lane, route plan.Route) field.Err
 	return errs
 }
 
+// defaultMeaning keeps a lane that takes every call from being asked for some.
+func defaultMeaning(path *field.Path, name string, lane *plan.Lane) field.ErrorList {
+	if name != plan.DefaultLane || lane.Covers(&plan.Lane{}) {
+		return nil
+	}
+	stated := "match"
+	if lane.MinInputTokens > 0 {
+		path, stated = path.Child("minInputTokens"), quantityText(lane.MinInputTokens)
+	}
+	return field.ErrorList{field.Invalid(path, stated,
+		"the lane default takes every call that no other lane takes: leave match out, or give the lane another name")}
+}
+
+// unmatchable are headers of which a policy must not speak: their values are keys, which a plan never holds, or they
+// belong to one connection and say nothing of the call.
+var unmatchable = map[string]string{
+	"authorization": "carries a key", "proxy-authorization": "carries a key", "x-api-key": "carries a key",
+	"api-key": "carries a key", "x-goog-api-key": "carries a key", "cookie": "carries a key",
+	"x-amz-security-token": "carries a key", "host": "is the provider's to name", "connection": "belongs to one connection",
+	"content-length": "belongs to one connection", "keep-alive": "belongs to one connection", "te": "belongs to one connection",
+	"trailer": "belongs to one connection", "transfer-encoding": "belongs to one connection", "upgrade": "belongs to one connection",
+}
+
+func headerMeaning(path *field.Path, h *plan.Header) field.ErrorList {
+	if h == nil {
+		return nil
+	}
+	if why, ok := unmatchable[strings.ToLower(h.Name)]; ok {
+		return field.ErrorList{field.Invalid(path, h.Name, "a lane cannot be matched by it, because it "+why+": match another header")}
+	}
+	return nil
+}
+
 // laneNeed is Σ max(largest call, hold) over the lanes: while it is at most the burst, the credits that lanes
 // collect fit in the bucket together, and each committed call is served within its bound.
 func laneNeed(lanes []plan.Lane, limit plan.Limit) int64 {
@@ -65,12 +95,16 @@ func laneNeed(lanes []plan.Lane, limit plan.Limit) int64 {
 	return need
 }
 
-// hold is min(r·C/2, 10 s·r·R), rounded down; r is SharePermille/1000, C the burst and R amount/window.
+// hold is what an idle lane keeps: min(r·C, hold·r·R) with a hold that is stated, else min(r·C/2, 10 s·r·R), rounded
+// down; r is SharePermille/1000, C the burst and R amount/window. In floating point, for the factors together can exceed
+// 64 bits.
 func hold(lane plan.Lane, limit plan.Limit) int64 {
-	share := int64(lane.SharePermille)
-	half := share * limit.Burst / (2 * wholePermille)
-	earned := holdSeconds * share * limit.Amount / (wholePermille * limit.WindowSeconds)
-	return min(half, earned)
+	share := float64(lane.SharePermille) / wholePermille
+	most, seconds := share*float64(limit.Burst)/2, float64(holdSeconds)
+	if lane.HoldMillis != nil {
+		most, seconds = share*float64(limit.Burst), float64(*lane.HoldMillis)/1000
+	}
+	return int64(min(most, seconds*share*float64(limit.Amount)/float64(limit.WindowSeconds)) + 1e-6)
 }
 
 func countsInput(limit plan.Limit) bool {

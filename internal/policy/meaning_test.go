@@ -17,6 +17,11 @@ func TestWrongInMeaningIsRefusedWithThePathAndWhatToDo(t *testing.T) {
 	lanes := func(limits, lanes string) string {
 		return "{providers: [{name: anthropic, limits: [" + limits + "], lanes: [" + lanes + "]}]}"
 	}
+	failover := func(fromTo string, more ...string) string {
+		from, to, _ := strings.Cut(fromTo, ": ")
+		first := "{name: " + from + ", throttle: {onCeilingExceeded: Failover, failoverTo: " + to + "}}"
+		return "{providers: [" + strings.Join(append([]string{first}, more...), ", ") + "]}"
+	}
 	input400k := "{name: in, budget: InputTokens, amount: 400k, per: Minute}"
 	tests := map[string]struct {
 		spec string
@@ -61,6 +66,28 @@ func TestWrongInMeaningIsRefusedWithThePathAndWhatToDo(t *testing.T) {
 		"the largest call and the other lane's hold": {
 			lanes(input400k, "{name: a, match: {minInputTokens: 1}, largestCall: 380k, reservedPercent: 50}"), p0 + ".lanes", "413333",
 		},
+		"default lane with a header": {lanes("", "{name: default, match: {header: {name: X-Kind}}}"), p0 + ".lanes[0].match", "leave match out"},
+		"default lane with models":   {lanes("", "{name: default, match: {models: [a]}}"), p0 + ".lanes[0].match", "leave match out"},
+		"a lane matched by a key":    {lanes("", "{name: a, match: {header: {name: AUTHORIZATION}}}"), p0 + ".lanes[0].match.header.name", "carries a key"},
+		"a lane matched by a hop":    {lanes("", "{name: a, match: {header: {name: connection}}}"), p0 + ".lanes[0].match.header.name", "one connection"},
+		// A hold of 60 s is the lane's whole share of the burst, 200k.
+		"the largest call and a stated hold": {
+			lanes(input400k, "{name: a, match: {minInputTokens: 1}, largestCall: 201k, reservedPercent: 50}, {name: default, hold: 60s}"), p0 + ".lanes", "401k",
+		},
+		"a lane's key over http": {
+			"{providers: [{name: openai, baseURL: 'http://x.example.com', lanes: [{name: a, credentialKey: k}]}]}", p0 + ".baseURL", "https only",
+		},
+		"failover to nowhere": {failover("openai: x"), p0 + ".throttle.failoverTo", "no provider of that name"},
+		"failover to another dialect": {
+			failover("openai: anthropic", "{name: anthropic}"), p0 + ".throttle.failoverTo", "speaks dialect Anthropic and openai speaks OpenAI",
+		},
+		"failover twice": {
+			failover("openai: b", "{name: b, dialect: OpenAI, credentialKey: k, throttle: {onCeilingExceeded: Failover, failoverTo: openai}}"),
+			p0 + ".throttle.failoverTo", "fails over itself",
+		},
+		"failover with the app's key to another server": {
+			failover("openai: b", "{name: b, dialect: OpenAI, baseURL: 'https://b.example.com'}"), p0 + ".throttle.failoverTo", "give b one",
+		},
 		"two largest calls": {
 			lanes(input400k, "{name: a, match: {minInputTokens: 100k}, largestCall: 300k}, {name: b, match: {minInputTokens: 1}, largestCall: 101k}"),
 			p0 + ".lanes", "raise its burst",
@@ -96,7 +123,15 @@ func TestLegalPoliciesAreAccepted(t *testing.T) {
 		"largest calls that fit": "{providers: [{name: anthropic, limits: [{name: in, budget: InputTokens, amount: 400k, per: Minute}], " +
 			"lanes: [{name: bulk, match: {minInputTokens: 20k}, largestCall: 60k, reservedPercent: 40}]}]}",
 		"a limit for other models says nothing about a lane": "{providers: [{name: openai, limits: [{name: a, budget: Tokens, amount: 1k, per: Minute, models: [x]}], lanes: [{name: a, match: {minInputTokens: 2k}}]}]}",
-		"output limits say nothing about inputs":             "{providers: [{name: openai, limits: [{name: a, budget: OutputTokens, amount: 1k, per: Minute}], lanes: [{name: a, match: {minInputTokens: 2k}}]}]}",
+		"failover with a key of its own":                     "{providers: [{name: openai, throttle: {onCeilingExceeded: Failover, failoverTo: b}}, {name: b, dialect: OpenAI, baseURL: 'https://b.example.com', credentialKey: k}]}",
+		"failover to the same server":                        "{providers: [{name: openai, throttle: {onCeilingExceeded: Failover, failoverTo: b}}, {name: b, dialect: OpenAI}]}",
+		"failover both from two":                             "{providers: [{name: openai, throttle: {onCeilingExceeded: Failover, failoverTo: c}}, {name: b, dialect: OpenAI, throttle: {onCeilingExceeded: Failover, failoverTo: c}}, {name: c, dialect: OpenAI}]}",
+		"Defer with a key":                                   "{providers: [{name: openai, credentialKey: k, deadline: {onExceeded: Defer}, deferred: {maxAge: 1m, callbackHosts: ['*.hooks.example.com', a.example.com]}}]}",
+		"Defer at the ceiling":                               "{providers: [{name: openai, credentialKey: k, throttle: {onCeilingExceeded: Defer}}]}",
+		"Decline stated":                                     "{providers: [{name: openai, deadline: {onExceeded: Decline}, throttle: {onCeilingExceeded: Decline}}]}",
+		"every rule of a lane": "{providers: [{name: openai, lanes: [{name: a, match: {minInputTokens: 1, header: {name: X-Kind, value: batch}, models: ['a*'], paths: [/v1/*]}, " +
+			"priority: -1000, weight: 100, hold: 0s, credentialKey: k, queue: {maxBytes: 32Mi}}]}]}",
+		"output limits say nothing about inputs": "{providers: [{name: openai, limits: [{name: a, budget: OutputTokens, amount: 1k, per: Minute}], lanes: [{name: a, match: {minInputTokens: 2k}}]}]}",
 	}
 	for name, spec := range tests {
 		t.Run(name, func(t *testing.T) {

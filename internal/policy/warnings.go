@@ -30,6 +30,7 @@ func Warnings(p *v1alpha1.RateLimitPolicy) []string {
 		w.times()
 		w.limits()
 		w.lanes()
+		w.instead(p.Spec.Providers)
 		out = append(out, w.out...)
 	}
 	return out
@@ -110,12 +111,12 @@ func (w *warner) limits() {
 		case limit.Burst == 0:
 			w.warn(at.Child("burst"), "0 lets no call pass: leave it out for a burst of %s", quantityText(limit.Amount))
 			continue
-		case limit.WindowSeconds == 0 || limit.WindowSeconds >= capWindowSeconds:
+		case limit.WindowSeconds == 0 || limit.WindowSeconds >= plan.CapWindowSeconds:
 			continue
 		}
 		w.tokensApart(at, limit, facts)
 		smallest := smallestCall(limit.Budget, facts)
-		if wait := refillMillis(smallest, limit, wholePermille); wait > w.route.Deadline.DefaultMillis {
+		if wait := limit.Refill(smallest, wholePermille).Milliseconds(); wait > w.route.Deadline.DefaultMillis {
 			w.warn(w.path.Child("deadline", "default"),
 				"%s is shorter than the smallest wait of limit %s, %s, so once its burst is used calls are refused rather "+
 					"than delayed: raise the deadline or the amount", millis(w.route.Deadline.DefaultMillis), limit.Name, millis(wait))
@@ -130,18 +131,4 @@ func (w *warner) tokensApart(at *field.Path, limit plan.Limit, facts dialect.Fac
 		w.warn(at.Child("budget"), "%s limits input and output tokens apart, so that a limit of their sum matches none of its own: "+
 			"use InputTokens and OutputTokens unless that is meant", facts.Name)
 	}
-}
-
-// capWindowSeconds is the window from which a limit is a cap, which refuses rather than delays.
-const capWindowSeconds = 60 * 60
-
-// refillMillis is cost / (r·R), rounded up: how long a lane's share of an empty limit takes to hold cost. It
-// is 0 where nothing refills.
-func refillMillis(cost int64, limit plan.Limit, sharePermille int32) int64 {
-	if limit.Amount == 0 || limit.WindowSeconds == 0 || sharePermille == 0 {
-		return 0
-	}
-	// In floating point: cost, window and the factors together can exceed 64 bits.
-	perSecond := float64(limit.Amount) / float64(limit.WindowSeconds) * float64(sharePermille) / wholePermille
-	return int64(float64(cost)/perSecond*1000 + 0.999)
 }

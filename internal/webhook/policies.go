@@ -5,6 +5,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,5 +52,21 @@ func validate(p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
 		kind := v1alpha1.GroupVersion.WithKind("RateLimitPolicy").GroupKind()
 		return nil, apierrors.NewInvalid(kind, p.Name, errs)
 	}
-	return policy.Warnings(p), nil
+	return append(policy.Warnings(p), guarantees(p)...), nil
+}
+
+// maxGuarantees bounds what kubectl prints after each apply; kubectl headgate explain policy says all of them.
+const maxGuarantees = 16
+
+// guarantees tells whoever applies lanes what each is sure of, which no other answer to a request can carry.
+func guarantees(p *v1alpha1.RateLimitPolicy) []string {
+	all := policy.Guarantees(p)
+	out := make([]string, 0, len(all))
+	for _, one := range all[:min(len(all), maxGuarantees)] {
+		out = append(out, "guaranteed to lane "+one)
+	}
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("%d more lanes: kubectl headgate explain policy says what is guaranteed to them", more))
+	}
+	return out
 }
