@@ -21,16 +21,17 @@ import (
 
 var inFlight = plan.Limit{Name: "in-flight", Budget: plan.InFlight, Amount: 2, Burst: 2}
 
-// TestC4EveryExitGivesBackItsSlotOnce runs each way a call can end a hundred times against two slots.
-func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
-	type exit struct {
-		do func(n int, w http.ResponseWriter, r *http.Request)
-		// leave is when the client leaves; 0 stays.
-		leave  time.Duration
-		stream bool
-	}
+// exit is a way a call can end.
+type exit struct {
+	do func(n int, w http.ResponseWriter, r *http.Request)
+	// leave is when the client leaves; 0 stays.
+	leave  time.Duration
+	stream bool
+}
+
+func exits() map[string]exit {
 	hang := func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	exits := map[string]exit{
+	return map[string]exit{
 		"success":                    {do: func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) }},
 		"400":                        {do: func(_ int, w http.ResponseWriter, _ *http.Request) { fail(w, 400, `{}`) }},
 		"401":                        {do: func(_ int, w http.ResponseWriter, _ *http.Request) { fail(w, 401, `{}`) }},
@@ -57,15 +58,24 @@ func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
 			<-r.Context().Done()
 		}, leave: time.Second, stream: true},
 	}
-	for name, tc := range exits {
+}
+
+// lastly does as the exit does, but for calls that say they are the last.
+func (e exit) lastly() *script {
+	return scripted(func(n int, w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Last") != "" {
+			answerOK(w)
+			return
+		}
+		e.do(n, w, r)
+	})
+}
+
+// TestC4EveryExitGivesBackItsSlotOnce runs each way a call can end a hundred times against two slots.
+func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
+	for name, tc := range exits() {
 		t.Run(name, func(t *testing.T) {
-			s := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
-				if r.Header.Get("X-Last") != "" {
-					answerOK(w)
-					return
-				}
-				tc.do(n, w, r)
-			})
+			s := tc.lastly()
 			limits := slices.Concat(canonical[:2], []plan.Limit{inFlight})
 			simulate(t, s, onePolicy(anthropicRoute(limits...)), func(w *world) {
 				for range 100 {
@@ -86,6 +96,72 @@ func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestC4EveryExitOfAFailoverGivesBackItsSlotsOnce: the call's own, and the one of the call that it becomes.
+func TestC4EveryExitOfAFailoverGivesBackItsSlotsOnce(t *testing.T) {
+	slots := func(first, second *plan.Route) {
+		first.Limits = slices.Concat(canonical[:2], []plan.Limit{inFlight})
+		second.Limits = first.Limits
+	}
+	for name, tc := range exits() {
+		t.Run(name, func(t *testing.T) {
+			p := &providers{first: exits()["429 far off"].lastly(), second: tc.lastly()}
+			simulate(t, p, pair(slots), func(w *world) {
+				for range 100 {
+					w.exit(tc.stream, tc.leave)
+					synctest.Wait()
+				}
+				w.atRest()
+				var outcomes uint64
+				for f, n := range w.figures("anthropic").tally.Failovers() {
+					if f.To == "second" {
+						outcomes += n
+					}
+				}
+				if outcomes != 100 || p.second.count() == 0 || p.first.count() != 1 {
+					t.Errorf("%d failovers, %d sends to the first, %d to the second", outcomes, p.first.count(), p.second.count())
+				}
+				time.Sleep(time.Hour)
+				for range 2 {
+					if a := w.ask(10, "X-Last", "1"); a.status != http.StatusOK || a.header.Get(HeaderFailover) != "" {
+						t.Errorf("the next call gets %d %s", a.status, a.body)
+					}
+				}
+				for _, route := range []string{"anthropic", "second"} {
+					if level := w.figures(route).level("in-flight"); level != 2 {
+						t.Errorf("%v slots of %s are left of 2", level, route)
+					}
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
+// TestC4PanicInAFailoverReleases: whatever breaks while the other route is tried.
+func TestC4PanicInAFailoverReleases(t *testing.T) {
+	p := farOff(fine)
+	simulate(t, p, pair(func(first, second *plan.Route) {
+		first.Limits = slices.Concat(canonical[:2], []plan.Limit{inFlight})
+		second.Limits = first.Limits
+	}), func(w *world) {
+		w.gateway.SetTransport(roundTrips(func(r *http.Request) (*http.Response, error) {
+			if strings.HasPrefix(r.URL.Path, "/second") {
+				return panicking{}.RoundTrip(r)
+			}
+			return w.upstream.RoundTrip(r)
+		}))
+		for range 5 {
+			if a := w.ask(10); a.err == nil {
+				t.Errorf("answer %d", a.status)
+			}
+		}
+		w.atRest()
+		if level := w.figures("second").level("in-flight"); level != 2 {
+			t.Errorf("%v slots are left of 2", level)
+		}
+	})
 }
 
 // exit makes one call that ends somehow.

@@ -19,6 +19,7 @@ type script struct {
 	arrivals []time.Time
 	bodies   []string
 	headers  []http.Header
+	uris     []string
 	// gone counts calls whose client left before the answer was over.
 	gone int
 	do   func(n int, w http.ResponseWriter, r *http.Request)
@@ -34,6 +35,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.arrivals = append(s.arrivals, time.Now())
 	s.bodies = append(s.bodies, string(body))
 	s.headers = append(s.headers, r.Header.Clone())
+	s.uris = append(s.uris, r.RequestURI)
 	n := len(s.arrivals)
 	s.mu.Unlock()
 	defer func() {
