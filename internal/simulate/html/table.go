@@ -60,7 +60,7 @@ func compare(runs []run) table {
 	if any(func(v total) int { return v.overloaded }) {
 		each("529s, of all sends", func(v total) string { return part(v.overloaded, v.sends) })
 	}
-	each("Longest wait of a call sent", func(v total) string { return seconds(v.longestWait) })
+	each("Longest wait of a success", func(v total) string { return seconds(v.longestWait) })
 	each("Most sends in 100 ms", func(v total) string { return count(v.peak) })
 	each("Utilisation of the fullest budget", func(v total) string { return share(v, v.utilisation) })
 	each("Arrivals above burst + rate × time", func(v total) string { return share(v, v.excess) })

@@ -55,7 +55,8 @@ type Stream struct {
 	Resubmitted int `json:"resubmitted"`
 	// TooLate of the succeeded had their first content after their deadline.
 	TooLate int `json:"tooLate"`
-	// Wait is from arrival to the last send, of calls that were sent; Decline from arrival to a refusal.
+	// Wait is from arrival to the last send, of calls that succeeded: with those that failed, whoever never waits would
+	// look quick. Decline is from arrival to a refusal.
 	Wait    Quantiles `json:"waitSeconds"`
 	Decline Quantiles `json:"declineSeconds"`
 	// Lateness is how much later a call left than it would have from a bucket of its lane's own.

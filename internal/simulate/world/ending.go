@@ -72,12 +72,10 @@ func (w *World) resubmits(c *Call, o Outcome) bool {
 func (s *stream) ended(c *Call, o Outcome, now time.Time) {
 	r, state := &s.result, &c.state
 	r.Unfinished--
-	if state.sends > 0 && o.Kind != Deferred {
-		s.waits.add(state.lastSent.Sub(c.First).Seconds())
-	}
 	switch o.Kind {
 	case Succeeded:
 		r.Succeeded++
+		s.waits.add(state.lastSent.Sub(c.First).Seconds())
 		if s.Deadline > 0 && state.firstContent.Sub(c.First) > s.Deadline {
 			r.TooLate++
 		}
