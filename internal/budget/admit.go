@@ -56,8 +56,9 @@ func (b *bucket) goesFull(i int, amount float64) bool {
 	return b.Kind == Continuous && b.level+b.eps >= b.Capacity && amount > b.Capacity-b.othersHold(i)+b.eps
 }
 
-// aside is what the lane's credit owes to heads that were committed before this call: queues of one lane share
-// its credit, and an older head must not starve on the smaller calls of another queue.
+// aside is what the lane's credit owes to heads that come before this call: those that were committed before it, as
+// queues of one lane share its credit and an older head must not starve on the smaller calls of another queue; and the
+// head of its own queue, which it can pass only while that sleeps.
 func (s *Scheduler) aside(c *Call, b *bucket) float64 {
 	l := c.lane
 	if l.heads == 0 || l.heads == 1 && c.node != nil && c.node.place == first {
@@ -65,7 +66,10 @@ func (s *Scheduler) aside(c *Call, b *bucket) float64 {
 	}
 	sum := 0.0
 	for _, q := range l.queues {
-		if q.head == nil || q.head.call == c || q.head.call.seq > c.rank() {
+		if q.head == nil || q.head.call == c {
+			continue
+		}
+		if q.head.call.seq > c.rank() && !q.serves(c) {
 			continue
 		}
 		if b.Kind == Slots && q.head.wake > s.clock {

@@ -130,7 +130,7 @@ func TestAMirrorThatShrinksKeepsItsWaitersMoving(t *testing.T) {
 // However many calls above the share come, wait, are declined and come back: over any interval no more passes
 // than the rate and the larger of the capacity and the largest call.
 func TestCallsAboveTheShareKeepTheRate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, 1000, func(t *rapid.T) {
 		cfg := shared()
 		cfg.Lanes = []Lane{{Name: "bulk", Share: 0.4}, {Name: "chat", Share: 0.6}}
 		m := newRapidSim(t, cfg)

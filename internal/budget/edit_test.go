@@ -99,7 +99,7 @@ func TestC12ARemovedLimitIsRememberedForOneWindow(t *testing.T) {
 }
 
 func TestC12AHundredEditsAMinuteAdmitNoMore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, 200, func(t *rapid.T) {
 		m := newRapidSim(t, one(1000, 10))
 		taken, gap := 0.0, time.Duration(0)
 		m.onAdmit = func(c *simCall) {

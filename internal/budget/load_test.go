@@ -138,7 +138,7 @@ func TestAcceptedCallsHaveAMargin(t *testing.T) {
 
 // Whoever is declined for want of time is told of a wait: an answer "fits in 0s" would be wrong.
 func TestDeclinesNameAWait(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)
 		w.s.margin = 0.05
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {

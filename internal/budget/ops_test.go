@@ -291,7 +291,7 @@ func (w *world) drain() {
 }
 
 func TestReserveAndSettleConserve(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, 2000, func(t *rapid.T) {
 		w := newWorld(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			w.step("uuuusscmttb")
@@ -301,7 +301,7 @@ func TestReserveAndSettleConserve(t *testing.T) {
 }
 
 func TestOutsideFactsKeepTheInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, 2000, func(t *rapid.T) {
 		w := newWorld(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			w.step("uuuusscmttbl")
@@ -311,7 +311,7 @@ func TestOutsideFactsKeepTheInvariants(t *testing.T) {
 }
 
 func TestEditsUnderLoadLoseNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, 2000, func(t *rapid.T) {
 		w := newWorld(t)
 		ids := append([]Bucket(nil), w.y.cfg.Buckets...)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {

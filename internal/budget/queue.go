@@ -186,13 +186,22 @@ func (s *Scheduler) deactivate(q *queue) {
 	}
 }
 
-// promote makes the first of the order the head when there is none.
+// promote makes the first of the order the head when there is none; if all sleep, who wakes first, so that it goes on
+// collecting.
 func (s *Scheduler) promote(q *queue) {
-	if q.head != nil || q.root == nil {
+	var n *node
+	switch {
+	case q.head != nil:
+		return
+	case q.root != nil:
+		n = q.root.leftmost()
+		q.unorder(n)
+	case len(q.sleepers) > 0:
+		n = q.sleepers[0]
+		q.removeSleeper(n)
+	default:
 		return
 	}
-	n := q.root.leftmost()
-	q.unorder(n)
 	s.commit(q, n)
 }
 

@@ -34,6 +34,9 @@ type failing interface {
 type simCall struct {
 	Call
 	came, left time.Duration
+	// sends and back are of its retries: how many came, and the time before which the latest may not go.
+	sends int
+	back  time.Duration
 }
 
 func newSim(tb testing.TB, cfg Config) *sim {
