@@ -20,7 +20,7 @@ import (
 func TestValidateAndTheCRDAgree(t *testing.T) {
 	groups := map[string]map[string]schemaCase{
 		"spec": specCases, "selector": selectorCases, "provider": providerCases, "duration": durationCases,
-		"limit": limitCases, "lane": laneCases,
+		"limit": limitCases, "lane": laneCases, "order": orderCases, "instead": insteadCases,
 	}
 	for group, cases := range groups {
 		for name, tc := range cases {
@@ -137,5 +137,7 @@ var meaningCases = map[string]schemaCase{
 	"key over http":      {provider("baseURL: \"http://x.example.com\", credentialKey: a"), p0 + ".baseURL", "https only"},
 	"no time at all":     {provider("deadline: {default: 0s}"), p0 + ".deadline.default", "no time"},
 	"above default cap":  {provider("unguided: {base: 31s}"), p0 + ".unguided", "state both"},
+	"failover, nowhere":  {provider("throttle: {onCeilingExceeded: Failover, failoverTo: b}"), p0 + ".throttle.failoverTo", "no provider of that name"},
+	"a key as a match":   {match("header: {name: x-api-key}"), matchAt + ".header.name", "carries a key"},
 	"a label never used": {selector("matchLabels: {a: \"b c\"}"), labels + "[a]", "no pod matches"},
 }
