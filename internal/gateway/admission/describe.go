@@ -55,7 +55,7 @@ func (t *Ticket) declared(p *part) *limit {
 		return p.limit
 	}
 	for i := range t.parts {
-		if l := t.parts[i].limit; l != nil && l.Budget == p.budget && within(rate(l.Limit), p.mirror.rate, guard) {
+		if l := t.parts[i].limit; l != nil && l.Budget == p.budget && within(rate(l.Limit), p.mirror.rate, guardStart) {
 			return l
 		}
 	}

@@ -33,6 +33,9 @@ type Gate struct {
 	timerAt time.Time
 	actuals [maxCosts]budget.Cost
 	closed  bool
+	// held counts reservations, sends numbers them; mirrors that became known up to the send blind have not seen all.
+	held         int
+	sends, blind uint64
 
 	// shared gateways divide each limit; shares is nil while none is known.
 	shared      bool
@@ -177,7 +180,7 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 	if t.ready == nil && g.told == nil {
 		t.ready = make(chan struct{}, 1)
 	}
-	g.costsLocked(t)
+	g.costsLocked(t, now)
 	t.call.Lane, t.call.Arrival, t.call.Deadline, t.call.Bytes = t.Lane, t.Arrival, t.Deadline, t.Bytes
 	t.call.NotBefore, t.call.Owner, t.call.CallTime = time.Time{}, t, t.CallTime
 	v := g.sched.Submit(&t.call, now)
@@ -188,7 +191,7 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 func (g *Gate) Retry(t *Ticket, notBefore, now time.Time) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.costsLocked(t)
+	g.costsLocked(t, now)
 	v := g.sched.Retry(&t.call, notBefore, now)
 	return g.enteredLocked(t, v, now)
 }
@@ -263,6 +266,14 @@ func (g *Gate) decidedLocked(t *Ticket, v budget.Verdict, now time.Time) {
 // heldLocked notes that t holds its reservation.
 func (g *Gate) heldLocked(t *Ticket) {
 	t.held = true
+	g.held++
+	g.sends++
+	t.send = g.sends
+	for i := range t.parts {
+		if p := &t.parts[i]; p.mirror != nil {
+			p.passage = p.mirror.flow.send(t.call.Costs[i].Amount)
+		}
+	}
 	g.estimator.started(t.Account.Model)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // costsLocked fills in what t takes: every limit it matches, and the provider's buckets; mu is held.
-func (g *Gate) costsLocked(t *Ticket) {
+func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 	if most := len(g.limits) + 5; cap(t.parts) < most {
 		t.call.Costs, t.parts = make([]budget.Cost, 0, most), make([]part, 0, most)
 	}
@@ -26,6 +26,7 @@ func (g *Gate) costsLocked(t *Ticket) {
 	if grp == nil {
 		return
 	}
+	g.recoverLocked(grp, now)
 	for _, m := range grp.mirrors {
 		if m.known {
 			t.add(m.budget, m.id, part{mirror: m})
@@ -118,17 +119,55 @@ func (g *Gate) ReleaseAt(t *Ticket, s Settlement, now time.Time) {
 func (g *Gate) settleLocked(t *Ticket, s Settlement, now time.Time) {
 	t.held = false
 	t.late = nil
+	g.held--
 	g.estimator.ended(t.Account.Model)
 	n := 0
 	for i := range t.call.Costs {
-		if amount, ok := g.actual(t, &t.parts[i], s); ok {
+		amount, ok := g.actual(t, &t.parts[i], s)
+		if ok {
 			g.actuals[n] = budget.Cost{Bucket: t.call.Costs[i].Bucket, Amount: amount}
 			n++
 		}
+		t.parts[i].settle(amount, ok, t.charged, s.Kind)
+	}
+	if t.send <= g.blind {
+		g.seenLocked(t)
 	}
 	g.sched.Settle(&t.call, g.actuals[:n], now)
 	if s.Kind == Billed {
 		g.learn(t, s)
+	}
+}
+
+// settle tells the mirror what the send cost; charged is what was charged beyond the reservation where nothing else is
+// known.
+func (p *part) settle(actual float64, known bool, charged float64, kind Kind) {
+	m := p.mirror
+	if m == nil {
+		return
+	}
+	reserved := p.passage.cost
+	if !known {
+		actual = reserved
+		if p.budget == plan.OutputTokens || p.budget == plan.Tokens {
+			actual += charged
+		}
+	}
+	if kind == Billed {
+		m.guard.add(m.flow.held)
+		m.spread.add(actual, reserved)
+	}
+	m.flow.settle(&p.passage, actual)
+}
+
+// seenLocked notes the end of a send that some mirrors' flows do not hold; mu is held.
+func (g *Gate) seenLocked(t *Ticket) {
+	for _, grp := range g.groups {
+		for _, m := range grp.mirrors {
+			if m.unseen > 0 && t.send <= m.blind {
+				m.unseen--
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ package admission
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -31,6 +32,15 @@ type LimitFigures struct {
 	ProviderRemaining float64
 	ProviderLimit     float64
 	ProviderKnown     bool
+
+	// Effective is the part of the provider's rate that is used after refusals, 1 is all; of several accounts the
+	// least.
+	Effective float64
+	// Outsiders is what others are taken to spend on the account in a second, in the limit's unit; of several the most.
+	Outsiders float64
+	// Disagreement is how far the mirror of the provider's bucket was above what its reports prove, or below, in the
+	// limit's unit and smoothed; of several the furthest.
+	Disagreement float64
 }
 
 // Figures takes the figures.
@@ -46,12 +56,13 @@ func (g *Gate) Figures(now time.Time) Figures {
 		out.Reserved += snap.Buckets[i].Reserved
 	}
 	for _, l := range g.limits {
-		f := LimitFigures{Name: l.Name, Budget: l.Budget}
+		f := LimitFigures{Name: l.Name, Budget: l.Budget, Effective: 1}
 		if b := byID[l.id]; b != nil {
 			f.Level, f.Capacity, f.HeldForLanes = b.Level, b.Capacity, b.HeldForLanes
 			f.Spent, f.Offered, f.Reserved, f.Binding = b.Spent, b.Offered, b.Reserved, b.Binding
 		}
 		g.reportedLocked(l, &f)
+		g.adaptedLocked(l, &f, now)
 		out.Limits = append(out.Limits, f)
 	}
 	return out
@@ -74,5 +85,22 @@ func (g *Gate) reportedLocked(l *limit, f *LimitFigures) {
 			continue
 		}
 		f.ProviderKnown, f.ProviderRemaining, f.ProviderLimit = true, m.remaining, limit
+	}
+}
+
+// adaptedLocked adds how the accounts that the limit counts are taken; mu is held.
+func (g *Gate) adaptedLocked(l *limit, f *LimitFigures, now time.Time) {
+	for account, grp := range g.groups {
+		m := grp.mirror(l.Budget)
+		if m == nil || !m.known || !l.matches(account.Model) {
+			continue
+		}
+		f.Effective = min(f.Effective, grp.adaptive.factor())
+		f.Outsiders = max(f.Outsiders, m.outsiders.spend(m.rate, now))
+		// Of two that are as far off, the one above, whatever the map's order.
+		far := cmp.Or(cmp.Compare(math.Abs(m.disagreement), math.Abs(f.Disagreement)), cmp.Compare(m.disagreement, f.Disagreement))
+		if far > 0 {
+			f.Disagreement = m.disagreement
+		}
 	}
 }

@@ -49,6 +49,8 @@ type Ticket struct {
 	// late is what a shadow ticket still owes when it would have gone.
 	late *Settlement
 	held bool
+	// send numbers the gate's sends.
+	send uint64
 }
 
 // part says what a cost stands for.
@@ -56,6 +58,18 @@ type part struct {
 	budget string
 	limit  *limit // nil for the provider's
 	mirror *mirror
+	// passage is this send's part of the mirror's flow.
+	passage passage
+}
+
+// part is t's part of a mirror, nil if it has none: it was admitted before the mirror was known.
+func (t *Ticket) part(m *mirror) *part {
+	for i := range t.parts {
+		if t.parts[i].mirror == m {
+			return &t.parts[i]
+		}
+	}
+	return nil
 }
 
 // Kind is how a send ended, as far as charging is concerned.

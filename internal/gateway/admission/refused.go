@@ -1,0 +1,149 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"math"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+)
+
+// Refused takes in a refusal of t's send: a fact about the levels. wait is what the provider asks for; ok
+// is false without guidance. r and named say what else it told. t was settled.
+func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Duration, ok bool, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	wait = min(wait, longestHold)
+	grp := g.groupLocked(t.Account)
+	lowered, unexpected := false, false
+	for _, m := range grp.mirrors {
+		cost, _, counts := t.cost(m.budget)
+		if !counts || named != "" && named != m.budget || named == "" && sufficient(r, m.budget, cost) {
+			continue
+		}
+		if !m.known && !g.declareLocked(grp, m, t.Account.Model, now) {
+			continue
+		}
+		level := cost - 1
+		if ok {
+			// Waits are rounded up, often to whole seconds: what the refusal itself reports beats them.
+			level = max(cost-wait.Seconds()*m.rate*slower, remaining(r, m.budget))
+		}
+		unexpected = unexpected || m.let(t) && cost <= m.capacity
+		g.sched.Lower(m.id, min(level, cost-1), now)
+		m.lowered(t, now)
+		lowered = true
+	}
+	if !lowered && ok && wait > 0 {
+		g.holdLocked(grp, wait, now)
+	}
+	if g.owner(t) {
+		g.adaptLocked(grp, t, unexpected, now)
+	}
+	g.runLocked(now)
+}
+
+// lowered notes that the answer to t showed what is in flight not to fit.
+func (m *mirror) lowered(t *Ticket, now time.Time) {
+	if m.loweredBy != t.send {
+		m.loweredBefore = m.loweredAt
+	}
+	m.loweredAt, m.loweredBy = now, t.send
+}
+
+// let says that the mirror let t go, and that no other answer has shown since that it should not have.
+func (m *mirror) let(t *Ticket) bool {
+	p := t.part(m)
+	known := m.loweredAt
+	if m.loweredBy == t.send {
+		known = m.loweredBefore
+	}
+	return p != nil && p.passage.cost > 0 && t.Sent.After(known)
+}
+
+// remaining is what a refusal reports to be left of a budget, far below zero if it does not.
+func remaining(r *dialect.Reading, name string) float64 {
+	for i := range r.Budgets {
+		if b := &r.Budgets[i]; b.Budget == name && b.Bucket == "" && b.Remaining >= 0 {
+			return b.Remaining
+		}
+	}
+	return math.Inf(-1)
+}
+
+// sufficient says whether the refusal itself shows that a budget had enough for the call.
+func sufficient(r *dialect.Reading, name string, cost float64) bool {
+	return remaining(r, name) >= cost
+}
+
+// declareLocked starts a mirror from the narrowest declared limit of its budget: until the provider says
+// more, it sells no more than the policy allows. mu is held.
+func (g *Gate) declareLocked(grp *group, m *mirror, model string, now time.Time) bool {
+	for _, l := range g.limits {
+		if l.Budget != m.budget || !l.matches(model) || rate(l.Limit) <= 0 {
+			continue
+		}
+		if m.known && rate(l.Limit) >= m.rate {
+			continue
+		}
+		m.limit, m.rate = float64(l.Burst), rate(l.Limit)
+		m.window = time.Duration(l.WindowSeconds) * time.Second
+		m.declared = true
+		g.ensureLocked(grp, m, now)
+	}
+	return m.known
+}
+
+// holdLocked holds an account by time: the wait fits no bucket that is known. One call goes first.
+func (g *Gate) holdLocked(grp *group, wait time.Duration, now time.Time) {
+	h := grp.hold
+	h.rate, h.limit = holdRate, 1
+	h.id = g.sched.Ensure(budget.Bucket{Name: grp.name + "hold", Rate: holdRate, Capacity: 1}, now)
+	h.known = true
+	g.sched.Lower(h.id, 1-wait.Seconds()*holdRate, now)
+}
+
+// Succeeded ends a hold by time: the account is served again.
+func (g *Gate) Succeeded(t *Ticket) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if grp := g.groups[t.Account]; grp != nil {
+		grp.hold.known = false
+		grp.adaptive.served(g.now())
+	}
+}
+
+// Floor is the wait until t's call fits by what a refusal reports of resets, for providers whose resets
+// tell when a bucket is full: floor = clamp((cost − level)/R, 0, reset), the latest of the budgets that
+// have too little. ok is false where nothing is known.
+func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok bool) {
+	if g.facts.ResetMeans != facts.ResetFull {
+		return 0, false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	grp := g.groups[t.Account]
+	if grp == nil {
+		return 0, false
+	}
+	for i := range r.Budgets {
+		b := &r.Budgets[i]
+		m := grp.mirror(b.Budget)
+		cost, _, counts := t.cost(b.Budget)
+		if m == nil || !m.known || !counts || !b.HasReset || b.Limit <= 0 {
+			continue
+		}
+		level := max(b.Remaining, b.Limit-m.rate*b.Reset.Seconds())
+		if level >= cost {
+			continue
+		}
+		// Bounded before it becomes a Duration: an absurd cost would overflow to a wait below zero.
+		seconds := min((cost-level)/(m.rate), b.Reset.Seconds())
+		floor, ok = max(floor, time.Duration(seconds*float64(time.Second))), true
+	}
+	return floor, ok
+}
