@@ -5,87 +5,140 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy"
 )
 
+// lanes says what each lane takes, who goes first, and what each is sure of whatever the others do.
 func (p *page) lanes(r plan.Route) {
 	if len(r.Lanes) < 2 && !declaresSize(r) {
 		return
 	}
-	rows := [][]string{{"LANE", "TAKES", "ITS OWN", "ITS LARGEST CALL WAITS AT MOST", "QUEUE"}}
-	for i, lane := range r.Lanes {
-		rows = append(rows, []string{
-			lane.Name, takes(r.Lanes, i), guaranteed(r, lane), worst(r, lane),
-			fmt.Sprintf("%d calls, %s", lane.MaxDepth, duration(millis(lane.MaxWaitMillis))),
-		})
+	rows := [][]string{{"LANE", "TAKES", "SHARE", "TAKES WHAT OTHERS LEAVE", "QUEUE"}}
+	for i := range r.Lanes {
+		lane := &r.Lanes[i]
+		rows = append(rows, []string{lane.Name, takes(r.Lanes, i), number(float64(lane.SharePermille)/10) + "%", order(r.Lanes, i), queue(lane)})
 	}
 	p.WriteByte('\n')
 	p.table(rows)
 	p.line("  What a lane does not use is lent to the others and comes back at once.")
+	p.guarantees(r)
+	p.keys(r)
 }
 
+// declaresSize: a route with the lane default alone says something only where the lane is configured.
 func declaresSize(r plan.Route) bool { return len(r.Lanes) == 1 && r.Lanes[0].LargestCallTokens > 0 }
 
-// takes says which calls a lane gets, given those before it.
 func takes(lanes []plan.Lane, i int) string {
-	for _, earlier := range lanes[:i] {
-		if earlier.MinInputTokens <= lanes[i].MinInputTokens {
-			return "no call: " + earlier.Name + " takes them"
+	for j := range lanes[:i] {
+		if lanes[j].Covers(&lanes[i]) {
+			return "no call: " + lanes[j].Name + " takes them"
 		}
 	}
+	rules := rulesOf(&lanes[i])
 	switch {
-	case lanes[i].MinInputTokens > 0:
-		return "from " + amount(float64(lanes[i].MinInputTokens)) + " input tokens"
+	case len(rules) > 0:
+		return strings.Join(rules, ", ")
 	case i > 0:
 		return "all other calls"
 	}
 	return "all calls"
 }
 
-// guaranteed is r·R of each limit.
-func guaranteed(r plan.Route, lane plan.Lane) string {
-	share := number(float64(lane.SharePermille)/10) + "%"
-	if lane.SharePermille == 0 {
-		return "nothing: it has what others leave"
+func rulesOf(l *plan.Lane) (rules []string) {
+	if l.MinInputTokens > 0 {
+		rules = append(rules, "from "+amount(float64(l.MinInputTokens))+" input tokens")
 	}
-	var parts []string
-	for _, l := range r.Limits {
-		if l.Budget == plan.InFlight {
-			parts = append(parts, fmt.Sprintf("%d of %s", l.Amount*int64(lane.SharePermille)/1000, l.Name))
-		} else {
-			parts = append(parts, rate(perSecond(l)*float64(lane.SharePermille)/1000)+" of "+l.Name)
-		}
+	if h := l.Header; h != nil && h.Value == "" {
+		rules = append(rules, "with a header "+h.Name)
+	} else if h != nil {
+		rules = append(rules, "with "+h.Name+": "+h.Value)
 	}
-	if len(parts) == 0 {
-		return share
+	if len(l.Models) > 0 {
+		rules = append(rules, "to "+strings.Join(l.Models, " or "))
 	}
-	return share + ": " + strings.Join(parts, ", ")
+	if len(l.Paths) > 0 {
+		rules = append(rules, "at "+strings.Join(l.Paths, " or "))
+	}
+	return rules
 }
 
-// worst is max over the limits of c/(r·R), c being the lane's largest call. Output depends on the call and is left
-// out.
-func worst(r plan.Route, lane plan.Lane) string {
-	largest := max(lane.LargestCallTokens, lane.MinInputTokens)
-	if largest == 0 {
-		return "largestCall is not stated"
-	}
-	longest, in := 0.0, ""
-	for _, l := range r.Limits {
-		if l.Budget != plan.InputTokens && l.Budget != plan.Tokens || len(l.Models) > 0 {
-			continue
-		}
-		share := perSecond(l) * float64(lane.SharePermille) / 1000
-		if share == 0 {
-			return "as long as others use " + l.Name
-		}
-		if took := float64(largest) / share; took > longest {
-			longest, in = took, waitFor(largest, l, lane.SharePermille)
-		}
-	}
-	if in == "" {
+// order says who goes before lane i where lanes take what others leave, and how those of its own priority divide it.
+func order(lanes []plan.Lane, i int) string {
+	if unreached(lanes, i) {
 		return "-"
 	}
-	return in + " (" + amount(float64(largest)) + ")"
+	var first, weights []string
+	for j := range lanes {
+		switch other := &lanes[j]; {
+		case unreached(lanes, j):
+		case other.Priority > lanes[i].Priority:
+			first = append(first, other.Name)
+		case other.Priority == lanes[i].Priority:
+			weights = append(weights, fmt.Sprint(max(other.Weight, 1)))
+		}
+	}
+	text := "before the others"
+	if len(first) > 0 {
+		text = "after " + strings.Join(first, " and ")
+	}
+	if len(weights) < 2 {
+		return text
+	}
+	if len(first) == 0 {
+		text = "in turn"
+	}
+	if weight := fmt.Sprint(max(lanes[i].Weight, 1)); slices.ContainsFunc(weights, func(w string) bool { return w != weight }) {
+		text += ", weight " + weight
+	}
+	return text
+}
+
+func unreached(lanes []plan.Lane, i int) bool {
+	return slices.ContainsFunc(lanes[:i], func(l plan.Lane) bool { return l.Covers(&lanes[i]) })
+}
+
+func queue(l *plan.Lane) string {
+	if l.MaxDepth == 0 {
+		return "none: what cannot go at once is refused"
+	}
+	text := fmt.Sprintf("%d calls", l.MaxDepth)
+	if l.MaxBytes > 0 {
+		text += " of " + bytesText(l.MaxBytes)
+	}
+	return text + ", " + duration(millis(l.MaxWaitMillis))
+}
+
+// guarantees are the sentences that the webhook says too.
+func (p *page) guarantees(r plan.Route) {
+	if len(r.Limits) == 0 {
+		return
+	}
+	p.WriteByte('\n')
+	p.line("  Guaranteed, whatever the other lanes do:")
+	for i := range r.Lanes {
+		if !unreached(r.Lanes, i) {
+			p.line("  - %s", policy.Guarantee(&r, &r.Lanes[i]))
+		}
+	}
+}
+
+func (p *page) keys(r plan.Route) {
+	for i := range r.Lanes {
+		if key := r.Lanes[i].CredentialKey; key != "" {
+			p.line("  Lane %s is sent with the key %q.", r.Lanes[i].Name, key)
+		}
+	}
+}
+
+// bytesText writes 32Mi as 32 MiB, and what is no whole number of those as it is.
+func bytesText(n int64) string {
+	const mega = 1 << 20
+	if n >= mega && n%mega == 0 {
+		return fmt.Sprintf("%d MiB", n/mega)
+	}
+	return amount(float64(n)) + " bytes"
 }

@@ -28,6 +28,7 @@ func (p *page) route(r plan.Route) {
 	p.limits(r)
 	p.lanes(r)
 	p.refused(r)
+	p.deferred(r)
 	p.failures(r)
 }
 

@@ -50,11 +50,12 @@ func shares(r *plan.Route, lane *plan.Lane) []string {
 		if !l.CountsAll(lane) {
 			continue
 		}
-		part := partText(l.Amount * int64(lane.SharePermille))
-		if l.Budget != plan.InFlight {
-			part += perWindow(l.WindowSeconds)
+		part := l.Amount * int64(lane.SharePermille)
+		if l.Budget == plan.InFlight { // a call takes a whole one
+			out = append(out, quantityText(part/wholePermille)+" of "+l.Name)
+			continue
 		}
-		out = append(out, part+" of "+l.Name)
+		out = append(out, partText(part)+perWindow(l.WindowSeconds)+" of "+l.Name)
 	}
 	return out
 }

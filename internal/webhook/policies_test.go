@@ -5,6 +5,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,46 @@ func TestFirstPolicyNamesThePodsToRestart(t *testing.T) {
 			t.Fatal("the second policy says it again")
 		}
 		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// TestApplyTellsWhatLanesAreGuaranteed: whoever applies lanes reads at once what each is sure of.
+func TestApplyTellsWhatLanesAreGuaranteed(t *testing.T) {
+	namespace := env.Namespace(t, map[string]string{v1alpha1.LabelInject: v1alpha1.InjectEnabled})
+	c, heard := warningClient(t)
+	p := newPolicy(namespace, "lanes")
+	share, from, largest := int32(40), resource.MustParse("20k"), resource.MustParse("60k")
+	p.Spec.Providers[0].Lanes = []v1alpha1.Lane{{
+		Name: "bulk", Match: &v1alpha1.LaneMatch{MinInputTokens: &from}, LargestCall: &largest, ReservedPercent: &share,
+	}}
+	if err := c.Create(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	text := heard.take()
+	for _, want := range []string{
+		"guaranteed to lane anthropic/bulk: 160k/min of input-tokens, a call of 60k within 22.5s",
+		"guaranteed to lane anthropic/default: 240k/min of input-tokens, a call within 250ms for each 1k of it",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
+
+func TestWarningsOfManyLanesAreBounded(t *testing.T) {
+	p := newPolicy("team", "many")
+	first := p.Spec.Providers[0]
+	p.Spec.Providers = nil
+	for i := range 16 {
+		one := *first.DeepCopy()
+		one.Name, one.BaseURL = fmt.Sprintf("p%d", i), "https://llm.example.com"
+		from := resource.MustParse("20k")
+		one.Lanes = []v1alpha1.Lane{{Name: "bulk", Match: &v1alpha1.LaneMatch{MinInputTokens: &from}}}
+		p.Spec.Providers = append(p.Spec.Providers, one)
+	}
+	all := guarantees(p)
+	if len(all) != maxGuarantees+1 || !strings.HasPrefix(all[maxGuarantees], "16 more lanes: kubectl headgate explain policy") {
+		t.Errorf("%d lines, the last %q", len(all), all[len(all)-1])
 	}
 }
 
