@@ -34,11 +34,10 @@ func (c *call) failOver(reason string, wait time.Duration) (answered bool) {
 	return false
 }
 
-// mayFailOver says whether the call is one for another route: never one of which anything was passed on, or that
-// cannot be sent again, nor one without a caller, which may wait.
+// mayFailOver says whether the call is one for another route: never one that cannot be sent again, nor one without a
+// caller, which may wait.
 func (c *call) mayFailOver(reason string, wait time.Duration) bool {
-	on := c.cfg.plan.Throttle.OnCeilingExceeded
-	if on != plan.Failover || c.op.Free || c.begun || c.later != nil || !c.replayable() {
+	if c.cfg.plan.Throttle.OnCeilingExceeded != plan.Failover || c.later != nil || !c.replayable() {
 		return false
 	}
 	now := c.now()

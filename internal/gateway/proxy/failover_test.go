@@ -132,8 +132,14 @@ func TestFailoverHoldsWhileTheWaitStands(t *testing.T) {
 			}
 		}
 		p.sent(t, 1, 5)
+		// What is left of it can be honoured, and is: this call has no time for it.
+		time.Sleep(475 * time.Second)
+		if a := w.ask(100, HeaderDeadline, "5s"); a.status != http.StatusTooManyRequests || a.header.Get(HeaderReason) != "Deadline" || a.header.Get("Retry-After") > "30" {
+			t.Errorf("answer %d %v", a.status, a.header)
+		}
+		p.sent(t, 1, 5)
 		p.first.do = fine
-		time.Sleep(510 * time.Second)
+		time.Sleep(35 * time.Second)
 		if a := w.ask(100); a.status != http.StatusOK || a.header.Get(HeaderFailover) != "" {
 			t.Errorf("after the wait: answer %d %v", a.status, a.header)
 		}
@@ -186,21 +192,22 @@ func TestFailoverNeverHappens(t *testing.T) {
 		method string
 		path   string
 		body   string
-		second int
+		// unavailable: the policy names a route that may not serve the call, which is counted.
+		unavailable uint64
 	}{
 		"where the policy declines":    {plan: pair(func(first, _ *plan.Route) { first.Throttle.OnCeilingExceeded = "" })},
 		"in Observe":                   {plan: pair(func(first, _ *plan.Route) { first.Observe = true })},
 		"for a free operation":         {plan: pair(nil), method: http.MethodGet, path: "/anthropic/v1/models"},
 		"with a body that is gone":     {plan: pair(func(first, _ *plan.Route) { first.Limits = nil }), body: large},
-		"to another dialect":           {plan: pair(func(_, second *plan.Route) { second.Dialect = "OpenAI" })},
-		"to itself":                    {plan: pair(func(first, _ *plan.Route) { first.Throttle.FailoverTo = "anthropic" })},
-		"to a route that is not there": {plan: pair(func(first, _ *plan.Route) { first.Throttle.FailoverTo = "third" })},
+		"to another dialect":           {plan: pair(func(_, second *plan.Route) { second.Dialect = "OpenAI" }), unavailable: 1},
+		"to itself":                    {plan: pair(func(first, _ *plan.Route) { first.Throttle.FailoverTo = "anthropic" }), unavailable: 1},
+		"to a route that is not there": {plan: pair(func(first, _ *plan.Route) { first.Throttle.FailoverTo = "third" }), unavailable: 1},
 		"to a route of another policy": {plan: other(func(p *plan.Plan) {
 			mine := p.Policies[0]
 			theirs := plan.Policy{Name: "before", Generation: 1, MaxGateways: 4, Routes: []plan.Route{openaiRoute()}}
 			theirs.Routes[0].Name = "second"
 			p.Policies = []plan.Policy{theirs, mine}
-		})},
+		}), unavailable: 1},
 		"to a host nobody may call": {plan: pair(func(_, second *plan.Route) { second.BaseURL = "http://169.254.169.254/second" })},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,10 +224,37 @@ func TestFailoverNeverHappens(t *testing.T) {
 					t.Errorf("answer %d %s %v %v", a.status, a.body, a.header, a.err)
 				}
 				p.sent(t, 1, 0)
+				var unavailable uint64
+				for f, n := range w.figures("anthropic").tally.Failovers() {
+					if f.Outcome == tally.FailoverUnavailable {
+						unavailable += n
+					}
+				}
+				if unavailable != tc.unavailable {
+					t.Errorf("%d failovers count as unavailable", unavailable)
+				}
 				w.atRest()
 			})
 		})
 	}
+}
+
+// TestFailoverChoosesItsLaneByTheRequestAsItCame: what leaves the headers before a send is still there.
+func TestFailoverChoosesItsLaneByTheRequestAsItCame(t *testing.T) {
+	p := farOff(fine)
+	simulate(t, p, pair(func(_, second *plan.Route) {
+		nightly := second.Lanes[0]
+		nightly.Name, nightly.SharePermille, nightly.Header = "nightly", 0, &plan.Header{Name: "Headgate-Class", Value: "nightly"}
+		second.Lanes = append([]plan.Lane{nightly}, second.Lanes...)
+	}), func(w *world) {
+		if a := w.ask(10, "Headgate-Class", "nightly"); a.status != http.StatusOK {
+			t.Errorf("answer %d", a.status)
+		}
+		if n := w.figures("second").lanes[0].Counts().Sent; n != 1 || p.second.headers[0].Get("Headgate-Class") != "" {
+			t.Errorf("%d calls went in the lane, with the headers %v", n, p.second.headers[0])
+		}
+		w.atRest()
+	})
 }
 
 // TestFailoverIsNeverDoneTwice: also where a plan would lead back and forth, which no valid one does.
