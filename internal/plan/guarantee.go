@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// capWindowSeconds is the window from which a limit is a cap, which refuses rather than delays.
-const capWindowSeconds = 60 * 60
+// CapWindowSeconds is the window from which a limit is a cap, which refuses rather than delays.
+const CapWindowSeconds = 60 * 60
 
 // WaitBound is how long a committed call of a lane waits at most, whatever the other lanes do: the longest of c/(r·R)
 // over the limits, c being what the call takes of each, r the lane's share and R the rate. It names the limit that takes
@@ -27,7 +27,7 @@ func (r *Route) WaitBound(lane *Lane, inputTokens int64) (wait time.Duration, li
 		if lane.SharePermille == 0 {
 			return 0, l.Name, false
 		}
-		if took := l.refill(cost, lane.SharePermille); took > wait || limit == "" {
+		if took := l.Refill(cost, lane.SharePermille); took > wait || limit == "" {
 			wait, limit = took, l.Name
 		}
 	}
@@ -39,7 +39,7 @@ func (l *Limit) CountsAll(lane *Lane) bool { return globsCover(l.Models, lane.Mo
 
 // delays says whether calls wait for the limit: caps refuse, and what never refills lets nothing pass.
 func (l *Limit) delays() bool {
-	return l.Amount > 0 && l.Burst > 0 && l.WindowSeconds > 0 && l.WindowSeconds < capWindowSeconds
+	return l.Amount > 0 && l.Burst > 0 && l.WindowSeconds > 0 && l.WindowSeconds < CapWindowSeconds
 }
 
 func (l *Limit) costOf(inputTokens int64) int64 {
@@ -52,9 +52,13 @@ func (l *Limit) costOf(inputTokens int64) int64 {
 	return 0
 }
 
-// refill is cost/(r·R), rounded up to milliseconds. In floating point: cost, window and factors together can exceed 64
-// bits.
-func (l *Limit) refill(cost int64, sharePermille int32) time.Duration {
+// Refill is cost/(r·R), rounded up to milliseconds: how long a share of the empty limit takes to hold cost. It is 0 where
+// nothing refills.
+func (l *Limit) Refill(cost int64, sharePermille int32) time.Duration {
+	if l.Amount == 0 || l.WindowSeconds == 0 || sharePermille == 0 {
+		return 0
+	}
+	// In floating point: cost, window and factors together can exceed 64 bits.
 	perMilli := float64(l.Amount) / float64(l.WindowSeconds) / 1000 * float64(sharePermille) / wholePermille
 	return time.Duration(min(math.Ceil(float64(cost)/perMilli-1e-9), maxMillis)) * time.Millisecond
 }
