@@ -38,9 +38,11 @@ func (y *system) epochOf(lane int, cfg Config, before []float64, at time.Duratio
 // lane's is.
 type private struct {
 	epochs []epoch
-	k      int
-	level  []float64
-	at     time.Duration
+	// bare has no hold: it collects for the head alone.
+	bare  bool
+	k     int
+	level []float64
+	at    time.Duration
 }
 
 func newPrivate(epochs []epoch, at time.Duration) *private {
@@ -121,6 +123,9 @@ func (p *private) refill(to time.Duration, head []Cost) {
 	e := &p.epochs[p.k]
 	for k := range p.level {
 		limit := e.hold[k]
+		if p.bare {
+			limit = 0
+		}
 		if head != nil {
 			limit = max(limit, head[k].Amount)
 		}

@@ -60,6 +60,7 @@ func TestGuaranteesHoldAgainstPrivateBuckets(t *testing.T) {
 					continue
 				}
 				alone := newPrivate(r.epochs[lane], a.committed)
+				alone.bare = true
 				alone.grow(max(a.came, a.committed), a.costs)
 				want := alone.next(a, 0)
 				if a.left > want+r.owed(lane, a.all)+slack {
