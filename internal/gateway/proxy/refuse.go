@@ -146,6 +146,12 @@ func (c *call) message(v admission.Verdict, limit string) string {
 	case budget.ReasonQueueExpired:
 		return fmt.Sprintf("headgate: %s: %s is used up; waited %s in lane %s; %s. %s",
 			who, used, spoken(c.now().Sub(c.arrived)), c.lane.Name, fits, tail)
+	case budget.ReasonDisplaced:
+		return fmt.Sprintf("headgate: %s: %s is used up and a call of a higher priority took this one's place in the queue of lane %s; %s. %s",
+			who, used, c.lane.Name, fits, tail)
+	case budget.ReasonLanePaused:
+		return fmt.Sprintf("headgate: %s: %s is used up and the queues are nearly full: lane %s takes no more calls until they are shorter; %s. %s",
+			who, used, c.lane.Name, fits, tail)
 	case budget.ReasonNone, budget.ReasonCapReached:
 	}
 	return fmt.Sprintf("headgate: %s: %s is used up; %s. %s", who, used, fits, tail)
