@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/wire"
@@ -28,6 +29,7 @@ const (
 	labelReason    = "reason"
 	labelSource    = "source"
 	labelSDK       = "sdk"
+	labelTo        = "to"
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -59,6 +61,10 @@ var (
 	stackedTotal   = desc("stacked_retries_total", "Calls that are an SDK's own retry of an earlier one, by SDK.", labelSDK)
 	estimatedTotal = desc("estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
 	truncatedTotal = desc("truncated_streams_total", "Streams the provider broke off.")
+	failovers      = desc("failovers_total", "Calls whose wait was above the ceiling, by the route they failed over to and what came of them there.", labelTo, labelOutcome)
+	noDeadline     = desc("invalid_deadlines_total", "Calls whose Headgate-Deadline is no duration, and was not heeded.")
+	borrowedTotal  = desc("calls_borrowed_total", "Calls that went by capacity no other lane claimed, beyond their lane's own.", labelLane)
+	lanePaused     = desc("lane_paused", "1 while the queues are nearly full and the lane, of a lower priority, takes no more calls.", labelLane)
 	notReplayed    = desc("not_replayable_total", "Calls whose body was too large to be sent again.")
 )
 
@@ -83,6 +89,7 @@ func (*Collector) Describe(ch chan<- *prometheus.Desc) {
 		callsTotal, offeredTotal, wouldTotal, responsesTotal, sendsTotal, waitSeconds, limitRemaining,
 		limitCapacity, limitOffered, limitUsed, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
 		reserved, correction, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
+		failovers, noDeadline, borrowedTotal, lanePaused,
 	} {
 		ch <- d
 	}
@@ -97,8 +104,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		for i, l := range m.Lanes {
 			e.lane(l)
 			if i < len(m.Figures.Lanes) {
-				e.gauge(queueOldest, m.Figures.Lanes[i].OldestWait.Seconds(), l.Name)
-				e.gauge(queueDepth, float64(m.Figures.Lanes[i].Queued), l.Name)
+				e.queue(&m.Figures.Lanes[i], l.Name)
 			}
 		}
 	}
@@ -127,6 +133,10 @@ func (e *emitter) route(t *tally.Route) {
 	e.counter(estimatedTotal, float64(t.EstimatedSettlements.Load()))
 	e.counter(truncatedTotal, float64(t.TruncatedStreams.Load()))
 	e.counter(notReplayed, float64(t.NotReplayable.Load()))
+	e.counter(noDeadline, float64(t.InvalidDeadlines.Load()))
+	for f, n := range t.Failovers() {
+		e.counter(failovers, float64(n), f.To, f.Outcome)
+	}
 	for class, n := range map[string]uint64{
 		"success": t.Successes.Load(), "throttle": t.TooManyRequests.Load(), "overload": t.Overloads.Load(),
 		"quota_exhausted": t.QuotaExhausted.Load(), "transient": t.TransientErrors.Load(),
@@ -173,6 +183,17 @@ func (e *emitter) limits(m *proxy.Metrics) {
 		e.counter(limitOffered, l.Offered, l.Name)
 		e.counter(limitUsed, l.Spent, l.Name)
 	}
+}
+
+func (e *emitter) queue(l *budget.LaneSnapshot, name string) {
+	e.gauge(queueOldest, l.OldestWait.Seconds(), name)
+	e.gauge(queueDepth, float64(l.Queued), name)
+	e.counter(borrowedTotal, float64(l.Borrowed), name)
+	paused := 0.0
+	if l.Paused {
+		paused = 1
+	}
+	e.gauge(lanePaused, paused, name)
 }
 
 func (e *emitter) lane(l *tally.Lane) {

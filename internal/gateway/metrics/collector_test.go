@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
@@ -39,6 +41,7 @@ func TestMetricsAreWellFormedAndTheirLabelsBounded(t *testing.T) {
 			name := fmt.Sprintf("m-%d", i)
 			m.Tally.Billed(name, 1, 2, -1, -1)
 			m.Tally.Missing(name)
+			m.Tally.FailedOverTo(name, "success")
 			m.Lanes[0].Refused(name)
 			m.Lanes[0].End("success", name)
 			m.Lanes[0].Sent(time.Duration(i)*time.Second, "budget")
@@ -110,6 +113,10 @@ func fedGateway(t *testing.T) *proxy.Gateway {
 		m.Tally.EstimatedSettlements.Add(8)
 		m.Tally.TruncatedStreams.Add(9)
 		m.Tally.NotReplayable.Add(10)
+		m.Tally.InvalidDeadlines.Add(11)
+		for range 12 {
+			m.Tally.FailedOverTo("second", "success")
+		}
 		m.Tally.Missing("Retry-After")
 		m.Lanes[0].WouldHave(true, false)
 		m.Lanes[0].WouldHave(true, true)
@@ -151,6 +158,10 @@ func TestEveryMetricIsFed(t *testing.T) {
 		"estimated_settlements_total{}":                        8,
 		"truncated_streams_total{}":                            9,
 		"not_replayable_total{}":                               10,
+		"invalid_deadlines_total{}":                            11,
+		"failovers_total{outcome=success,to=second}":           12,
+		"calls_borrowed_total{lane=default}":                   0,
+		"lane_paused{lane=default}":                            0,
 	}
 	if diff := cmp.Diff(want, ofPolicy(t, g, "p")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -161,7 +172,12 @@ func TestEveryMetricIsFed(t *testing.T) {
 // of a histogram its count.
 func ofPolicy(t *testing.T, g *proxy.Gateway, policy string) map[string]float64 {
 	t.Helper()
-	families, err := NewRegistry(g).Gather()
+	return series(t, NewRegistry(g), policy)
+}
+
+func series(t *testing.T, r *prometheus.Registry, policy string) map[string]float64 {
+	t.Helper()
+	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,4 +202,20 @@ func ofPolicy(t *testing.T, g *proxy.Gateway, policy string) map[string]float64 
 		}
 	}
 	return out
+}
+
+// What a gateway at rest cannot show of its lanes.
+func TestLanesThatWaitBorrowOrPauseAreFed(t *testing.T) {
+	lane := budget.LaneSnapshot{Queued: 3, OldestWait: 2 * time.Second, Borrowed: 4, Paused: true}
+	r := prometheus.NewRegistry()
+	r.MustRegister(prometheus.CollectorFunc(func(ch chan<- prometheus.Metric) {
+		e := emitter{ch: ch, labels: []string{"team", "p", "openai"}}
+		e.queue(&lane, "bulk")
+	}))
+	want := map[string]float64{
+		"queue_oldest_seconds{lane=bulk}": 2, "queue_depth{lane=bulk}": 3, "calls_borrowed_total{lane=bulk}": 4, "lane_paused{lane=bulk}": 1,
+	}
+	if diff := cmp.Diff(want, series(t, r, "p")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

@@ -97,6 +97,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		l.End("failed", name)
 		l.Refused(name)
 		r.Missing(name)
+		r.FailedOverTo(name, "success")
 		r.Billed(name, 1, -1, 0, 0)
 		r.Lane(name)
 	}
@@ -104,6 +105,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		"endings":  {len(l.Counts().Ended), maxReasons + 1},
 		"refusals": {len(l.Counts().Refused), maxReasons + 1},
 		"missing":  {len(r.MissingByReason()), maxReasons + 1},
+		"failover": {len(r.Failovers()), maxReasons + 1},
 		"models":   {len(r.TokensByModel()), maxModels + 1},
 		"lanes":    {len(r.Lanes()), maxLanes + 1},
 	} {
@@ -112,15 +114,18 @@ func TestLabelsAreBounded(t *testing.T) {
 		}
 	}
 	// Nothing is lost in the bound.
-	var tokens, missing uint64
+	var tokens, missing, failovers uint64
+	for _, n := range r.Failovers() {
+		failovers += n
+	}
 	for _, m := range r.TokensByModel() {
 		tokens += m.Input
 	}
 	for _, n := range r.MissingByReason() {
 		missing += n
 	}
-	if tokens != 1000 || missing != 1000 || r.MissingByReason()[Other] == 0 {
-		t.Errorf("%d tokens, %d missing", tokens, missing)
+	if tokens != 1000 || missing != 1000 || failovers != 1000 || r.MissingByReason()[Other] == 0 {
+		t.Errorf("%d tokens, %d missing, %d failovers", tokens, missing, failovers)
 	}
 	if r.Lane("one more") != r.Lane("another") || r.Lane("chat") != l {
 		t.Error("lanes beyond the bound do not share one, or a known lane is lost")
