@@ -53,8 +53,8 @@ func TestGuaranteesHoldAgainstPrivateBuckets(t *testing.T) {
 			p := newPrivate(r.epochs[lane], 0)
 			for k, a := range order {
 				if want := p.next(a, a.came); a.left > want+r.owed(lane, a.others)+slack {
-					t.Fatalf("G2: send %d of lane %d left at %v, from its private bucket at %v, others owe %v",
-						k, lane, a.left, want, r.owed(lane, a.others))
+					t.Fatalf("G2: send %d of lane %d left at %v, from its private bucket at %v, others owe %v\n%s",
+						k, lane, a.left, want, r.owed(lane, a.others), r.history(lane))
 				}
 				if a.committed < 0 {
 					continue
@@ -64,7 +64,8 @@ func TestGuaranteesHoldAgainstPrivateBuckets(t *testing.T) {
 				alone.grow(max(a.came, a.committed), a.costs)
 				want := alone.next(a, 0)
 				if a.left > want+r.owed(lane, a.all)+slack {
-					t.Fatalf("G1: send %d of lane %d was first at %v and left at %v, want by %v", k, lane, a.committed, a.left, want)
+					t.Fatalf("G1: send %d of lane %d was first at %v and left at %v, want by %v\n%s",
+						k, lane, a.committed, a.left, want, r.history(lane))
 				}
 			}
 		}

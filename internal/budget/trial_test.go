@@ -4,6 +4,9 @@
 package budget
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -39,9 +42,10 @@ type trial struct {
 	// heads are the committed calls by lane, since when.
 	heads  []*simCall
 	headAt []time.Duration
-	// overspent is by lane and bucket.
-	overspent [][]float64
-	again     []*simCall
+	// overspent is by lane and bucket; ahead is the part of it that was spent before its turn, which delays the lane's
+	// own calls as what others overspend.
+	overspent, ahead [][]float64
+	again            []*simCall
 }
 
 func newTrial(t *rapid.T) *trial {
@@ -54,9 +58,9 @@ func newTrial(t *rapid.T) *trial {
 	r.onAdmit, r.onEvent = r.went, r.after
 	r.epochs, r.order, r.passed = make([][]epoch, n), make([][]*attempt, n), make([][]*attempt, n)
 	r.sleeping, r.heads, r.headAt = make([]*simCall, n), make([]*simCall, n), make([]time.Duration, n)
-	r.overspent = make([][]float64, n)
+	r.overspent, r.ahead = make([][]float64, n), make([][]float64, n)
 	for i := range n {
-		r.overspent[i] = make([]float64, len(r.cfg.Buckets))
+		r.overspent[i], r.ahead[i] = make([]float64, len(r.cfg.Buckets)), make([]float64, len(r.cfg.Buckets))
 	}
 	r.remember(r.cfg)
 	return r
@@ -130,7 +134,7 @@ func (r *trial) went(c *simCall) {
 
 // account notes what was overspent up to now.
 func (r *trial) account(a *attempt) {
-	a.others, a.all = make([]float64, len(r.cfg.Buckets)), make([]float64, len(r.cfg.Buckets))
+	a.others, a.all = slices.Clone(r.ahead[a.call.Lane]), make([]float64, len(r.cfg.Buckets))
 	for i := range r.overspent {
 		for b, x := range r.overspent[i] {
 			a.all[b] += x
@@ -148,16 +152,13 @@ func (r *trial) line(a *attempt) {
 	case head == nil:
 		r.order[i] = append(r.order[i], a)
 	case head == a.call:
-		// What those overspent whose turn comes only now has delayed it as what others did.
-		for _, p := range r.passed[i] {
-			for k, b := range r.y.sets[i] {
-				a.others[b] += max(0, p.spent[k]-p.costs[k].Amount)
-			}
-		}
 		r.order[i] = append(append(r.order[i], a), r.passed[i]...)
 		r.passed[i], r.sleeping[i] = nil, nil
 	default:
 		r.passed[i] = append(r.passed[i], a)
+		for k, b := range r.y.sets[i] {
+			r.ahead[i][b] += max(0, a.spent[k]-a.costs[k].Amount)
+		}
 	}
 }
 
@@ -223,4 +224,18 @@ func (r *trial) owed(lane int, debt []float64) time.Duration {
 		}
 	}
 	return time.Duration(longest * 1e9)
+}
+
+// history tells what happened to a lane.
+func (r *trial) history(lane int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "debts %v, %+v\n", r.debts, r.y.cfg)
+	for _, e := range r.epochs[lane] {
+		fmt.Fprintf(&b, "from %v: rates %v, holds %v, scaled %v\n", e.at, e.rate, e.hold, e.scale)
+	}
+	for k, a := range r.order[lane] {
+		fmt.Fprintf(&b, "%d: %p came %v, first at %v, left %v, spent %v of %v, others overspent %v\n",
+			k, a.call, a.came, a.committed, a.left, a.spent, a.costs, a.others)
+	}
+	return b.String()
 }
