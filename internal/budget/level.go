@@ -5,13 +5,13 @@ package budget
 
 import "time"
 
-// Level is what a bucket has; false if it is unknown.
-func (s *Scheduler) Level(id BucketID, now time.Time) (float64, bool) {
+// Level is a bucket's level now; 0 for one that is unknown. It is what Snapshot tells, for who needs it often.
+func (s *Scheduler) Level(id BucketID, now time.Time) float64 {
 	s.tick(now)
 	b := s.bucket(id)
 	if b == nil {
-		return 0, false
+		return 0
 	}
 	s.refill(b)
-	return b.level, true
+	return b.level
 }

@@ -200,7 +200,7 @@ func (g *Gate) enteredLocked(t *Ticket, v budget.Verdict, now time.Time) Verdict
 	t.charged = 0
 	switch v.State {
 	case budget.Admitted:
-		g.heldLocked(t)
+		g.heldLocked(t, now)
 		g.rearmLocked(now)
 	case budget.Queued:
 		g.waiting++
@@ -248,7 +248,7 @@ func (g *Gate) runLocked(now time.Time) {
 
 func (g *Gate) decidedLocked(t *Ticket, v budget.Verdict, now time.Time) {
 	if v.State == budget.Admitted {
-		g.heldLocked(t)
+		g.heldLocked(t, now)
 		if t.late != nil {
 			g.settleLocked(t, *t.late, now)
 		}
@@ -264,14 +264,14 @@ func (g *Gate) decidedLocked(t *Ticket, v budget.Verdict, now time.Time) {
 }
 
 // heldLocked notes that t holds its reservation.
-func (g *Gate) heldLocked(t *Ticket) {
+func (g *Gate) heldLocked(t *Ticket, now time.Time) {
 	t.held = true
 	g.held++
 	g.sends++
 	t.send = g.sends
 	for i := range t.parts {
 		if p := &t.parts[i]; p.mirror != nil {
-			p.passage = p.mirror.flow.send(t.call.Costs[i].Amount)
+			p.send(t.call.Costs[i].Amount, now)
 		}
 	}
 	g.estimator.started(t.Account.Model)

@@ -49,6 +49,7 @@ type mirror struct {
 	// for the same reason. loweredBy is the send it belonged to, loweredBefore the time before that.
 	loweredAt, loweredBefore time.Time
 	loweredBy                uint64
+	proven                   proven
 	// unseen calls were under way when the mirror became known, up to the send blind; their costs are in no flow.
 	unseen int
 	blind  uint64

@@ -74,12 +74,13 @@ func (g *Gate) observeLocked(t *Ticket, grp *group, m *mirror, b *dialect.Budget
 //	hi = m + ρ + R·(now − sent), less R·jitter: who leaves now may arrive before who left earlier
 //	lo = m − ρ − all that may have reached the provider after the report was written − 3σ of what is in flight
 //
-// A report of an earlier call allows more to hi and less to lo, so the order in which answers come does no harm.
+// A report of an earlier call allows more to hi and less to lo, and lo never exceeds what all reports prove, so the order
+// in which answers come does no harm.
 func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now time.Time) {
-	before, ok := g.sched.Level(m.id, now)
-	if !ok {
+	if m.id == budget.NoBucket {
 		return
 	}
+	before := g.sched.Level(m.id, now)
 	took := max(0, now.Sub(t.Sent).Seconds())
 	rounding := max(b.RoundedTo, 1) - 1
 	hi := b.Remaining + rounding + m.rate*took
@@ -89,11 +90,14 @@ func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now t
 		lo = min(b.Remaining-rounding, m.capacity) - after.cost - m.doubt(after) -
 			m.outsiders.spend(m.rate, now)*took
 	}
+	m.proven.refill(m.rate, m.limit, now)
+	inside := min(guardStart*m.limit, m.rate*m.jitter.seconds())
+	lo = m.proven.bound(lo, hi, inside, t.Sent, g.sends)
 	m.disagree(max(0, before-hi) - max(0, lo-before))
 	if hi < before && lo < 0 {
 		m.lowered(t, now)
 	}
-	g.sched.Lower(m.id, max(lo, hi-min(guardStart*m.limit, m.rate*m.jitter.seconds())), now)
+	g.sched.Lower(m.id, max(lo, hi-inside), now)
 	if lo > math.Inf(-1) {
 		g.sched.Raise(m.id, lo, now)
 	}
@@ -157,6 +161,7 @@ func (g *Gate) ensureLocked(grp *group, m *mirror, now time.Time) {
 	}, now)
 	if !m.known {
 		m.known = true
+		m.proven = proven{most: m.limit, at: now, send: g.sends}
 		m.unseen, m.blind = g.held, g.sends
 		g.blind = g.sends
 	}

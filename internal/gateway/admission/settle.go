@@ -128,7 +128,7 @@ func (g *Gate) settleLocked(t *Ticket, s Settlement, now time.Time) {
 			g.actuals[n] = budget.Cost{Bucket: t.call.Costs[i].Bucket, Amount: amount}
 			n++
 		}
-		t.parts[i].settle(amount, ok, t.charged, s.Kind)
+		t.parts[i].settle(t, amount, ok, s.Kind)
 	}
 	if t.send <= g.blind {
 		g.seenLocked(t)
@@ -139,9 +139,16 @@ func (g *Gate) settleLocked(t *Ticket, s Settlement, now time.Time) {
 	}
 }
 
-// settle tells the mirror what the send cost; charged is what was charged beyond the reservation where nothing else is
-// known.
-func (p *part) settle(actual float64, known bool, charged float64, kind Kind) {
+// send tells the mirror of a send.
+func (p *part) send(cost float64, now time.Time) {
+	m := p.mirror
+	p.passage = m.flow.send(cost)
+	m.proven.refill(m.rate, m.limit, now)
+	m.proven.most -= p.passage.cost
+}
+
+// settle tells the mirror what t's send cost; where nothing is known, what was reserved and charged beyond.
+func (p *part) settle(t *Ticket, actual float64, known bool, kind Kind) {
 	m := p.mirror
 	if m == nil {
 		return
@@ -150,12 +157,15 @@ func (p *part) settle(actual float64, known bool, charged float64, kind Kind) {
 	if !known {
 		actual = reserved
 		if p.budget == plan.OutputTokens || p.budget == plan.Tokens {
-			actual += charged
+			actual += t.charged
 		}
 	}
 	if kind == Billed {
 		m.guard.add(m.flow.held)
 		m.spread.add(actual, reserved)
+	}
+	if p.passage.held {
+		m.proven.giveBack(reserved-clamp(actual, 0, largestCost), t.send)
 	}
 	m.flow.settle(&p.passage, actual)
 }

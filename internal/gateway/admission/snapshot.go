@@ -32,6 +32,8 @@ type LimitFigures struct {
 	ProviderRemaining float64
 	ProviderLimit     float64
 	ProviderKnown     bool
+	// ProviderBinding says that calls wait for what the provider allows, of some account.
+	ProviderBinding bool
 
 	// Effective is the part of the provider's rate that is used after refusals, 1 is all; of several accounts the
 	// least.
@@ -62,7 +64,7 @@ func (g *Gate) Figures(now time.Time) Figures {
 			f.Spent, f.Offered, f.Reserved, f.Binding = b.Spent, b.Offered, b.Reserved, b.Binding
 		}
 		g.reportedLocked(l, &f)
-		g.adaptedLocked(l, &f, now)
+		g.adaptedLocked(l, &f, byID, now)
 		out.Limits = append(out.Limits, f)
 	}
 	return out
@@ -89,11 +91,14 @@ func (g *Gate) reportedLocked(l *limit, f *LimitFigures) {
 }
 
 // adaptedLocked adds how the accounts that the limit counts are taken; mu is held.
-func (g *Gate) adaptedLocked(l *limit, f *LimitFigures, now time.Time) {
+func (g *Gate) adaptedLocked(l *limit, f *LimitFigures, byID map[budget.BucketID]*budget.BucketSnapshot, now time.Time) {
 	for account, grp := range g.groups {
 		m := grp.mirror(l.Budget)
 		if m == nil || !m.known || !l.matches(account.Model) {
 			continue
+		}
+		if b := byID[m.id]; b != nil && b.Binding {
+			f.ProviderBinding = true
 		}
 		f.Effective = min(f.Effective, grp.adaptive.factor())
 		f.Outsiders = max(f.Outsiders, m.outsiders.spend(m.rate, now))

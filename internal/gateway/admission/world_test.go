@@ -34,6 +34,8 @@ type world struct {
 	upload, until, rest func(*rand.Rand) time.Duration
 	// forgiving providers refuse nothing: how far below zero the bucket goes is what counts.
 	forgiving bool
+	// silent providers report nothing but waits.
+	silent bool
 
 	sends, refused int
 	spent          float64
@@ -112,6 +114,9 @@ func (w *world) send(c *simCall) {
 		r := reading(w.budget, w.referee.Capacity(), math.Floor(max(0, w.referee.Level(w.now))/w.roundTo)*w.roundTo)
 		r.Budgets[0].RoundedTo = w.roundTo
 		r.Budgets[0].Window = time.Duration(w.referee.Capacity() / w.rate * float64(time.Second))
+		if w.silent {
+			r = &dialect.Reading{}
+		}
 		w.after(w.until(w.rand), func() {
 			w.client.headers(c, r, refused, wait)
 			if !refused {
@@ -128,8 +133,9 @@ type gated struct {
 	calls map[*Ticket]*simCall
 	// due is when the gate is to be driven next.
 	due time.Time
-	// went is told of each send.
-	went func(c *simCall)
+	// went is told of each send, answered of each answer before the gate is.
+	went     func(c *simCall)
+	answered func(c *simCall, r *dialect.Reading)
 
 	declined, declinedLater int
 }
@@ -205,6 +211,9 @@ func (d *gated) drive() {
 }
 
 func (d *gated) headers(c *simCall, r *dialect.Reading, refused bool, wait time.Duration) {
+	if d.answered != nil {
+		d.answered(c, r)
+	}
 	d.gate.Observe(c.ticket, r, d.w.now)
 	if refused {
 		d.gate.ReleaseAt(c.ticket, Settlement{Kind: Rejected}, d.w.now)
