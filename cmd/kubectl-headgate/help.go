@@ -9,18 +9,21 @@ import (
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 )
 
-const help = `Headgate shares the allowance of LLM providers. This plugin explains; it calls nobody.
+const help = `Headgate shares the allowance of LLM providers. This plugin explains and
+simulates; it calls nobody.
 
 Usage:
   kubectl headgate explain --dialect NAME < response.http
   kubectl headgate explain policy FILE...
+  kubectl headgate simulate --policy FILE --workload FILE [--seed N] [-o text|json|html]
   kubectl headgate version
-  kubectl headgate help explain [policy]
+  kubectl headgate help explain [policy] | simulate
 
 Examples:
   curl -si https://api.openai.com/v1/responses ... | kubectl headgate explain --dialect openai
   kubectl headgate explain policy config/samples/05-lanes.yaml
   kubectl get ratelimitpolicies -o yaml | kubectl headgate explain policy -
+  kubectl headgate simulate -p policy.yaml -w workload.yaml -o html > simulation.html
 `
 
 const helpExplainHead = `Says what a provider's response means: its class, how long to wait and why, its budgets, what a policy's
@@ -52,6 +55,22 @@ Usage:
 A FILE holds one or more policies; - is standard input. At most 1 MiB of each is read.
 
 Exit status: 0; 1 if a file cannot be read or a policy is invalid; 2 if the arguments are wrong.
+`
+
+const helpSimulate = `Says what a policy would do to a workload before it is applied: who waits and how long, who is declined and why, what
+the provider sees, and what each lane is promised and gets, beside what the same calls do without Headgate. It runs the
+engine of the gateways on simulated time.
+
+Usage:
+  kubectl headgate simulate --policy FILE --workload FILE [--seed N] [-o text|json|html]
+
+Flags:
+  -p, --policy FILE      one RateLimitPolicy; - is standard input
+  -w, --workload FILE    what calls come and what happens meanwhile, of kind Workload: see docs/simulate.md
+      --seed N           what is drawn by chance; the same seed gives the same result. 1 unless stated
+  -o, --output FORMAT    text, json, or html: one page with plots
+
+Exit status: 0; 1 if something that the workload expects did not come about; 2 if the arguments or a file are wrong.
 `
 
 // helpExplain lists the dialects with their further names.

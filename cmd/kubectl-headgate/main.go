@@ -47,12 +47,18 @@ func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(fo
 func (c *command) run(args []string) int {
 	err := c.dispatch(args)
 	var usage usageError
+	var input inputError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
 		_, _ = fmt.Fprintf(c.errors, "kubectl-headgate: %s\nTry kubectl headgate --help.\n", usage.text)
 		return exitUsage
+	case errors.As(err, &input):
+		_, _ = fmt.Fprintln(c.errors, "kubectl-headgate:", err)
+		return exitUsage
+	case errors.Is(err, errExpectation):
+		return exitInvalid // said already
 	case errors.Is(err, explain.ErrInvalid):
 		return exitInvalid // said already, where the policy stands
 	}
@@ -71,6 +77,8 @@ func (c *command) dispatch(args []string) error {
 			return c.explainPolicy(rest[1:])
 		}
 		return c.explain(rest)
+	case "simulate":
+		return c.simulate(rest)
 	case "version", "--version":
 		_, err := fmt.Fprintln(c.out, "kubectl-headgate", version)
 		return err
@@ -89,6 +97,8 @@ func (c *command) help(topics []string) error {
 		text = helpPolicy
 	case topics[0] == "explain":
 		text = helpExplain()
+	case topics[0] == "simulate":
+		text = helpSimulate
 	default:
 		return usagef("no help on %q", topics[0])
 	}

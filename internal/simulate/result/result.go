@@ -114,7 +114,7 @@ type Budget struct {
 	MaxExcess float64 `json:"maxExcess"`
 	MaxDebt   float64 `json:"maxDebt"`
 	// Outsiders is what others spent, beside Used.
-	Outsiders float64 `json:"outsiders,omitempty"`
+	Outsiders float64 `json:"outsiders"`
 }
 
 // Lane is one lane's promise and what happened.

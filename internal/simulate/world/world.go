@@ -161,3 +161,9 @@ func (w *World) gateway(draw float64) int {
 	}
 	return n - 1
 }
+
+// Has says whether the workload has a provider of that route.
+func (w *World) Has(route string) bool { return w.sites[route] != nil }
+
+// Counted says whether a call came after the warmup.
+func (w *World) Counted(c *Call) bool { return c.state.counted }

@@ -1,0 +1,117 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy"
+	"github.com/headgate-dev/headgate/internal/simulate/baseline"
+	"github.com/headgate-dev/headgate/internal/simulate/gateway"
+	"github.com/headgate-dev/headgate/internal/simulate/result"
+	"github.com/headgate-dev/headgate/internal/simulate/workload"
+	"github.com/headgate-dev/headgate/internal/simulate/world"
+)
+
+// ErrInvalid is what errors about the input are.
+var ErrInvalid = errors.New("the policy or the workload cannot be simulated")
+
+// Input is the content of both files.
+type Input struct {
+	Policy, Workload []byte
+	Seed             uint64
+}
+
+// Run simulates. An error about the input is ErrInvalid or workload.ErrInvalid.
+func Run(in Input) (*result.Result, error) {
+	p, err := compile(in.Policy)
+	if err != nil {
+		return nil, err
+	}
+	wl, err := workload.Parse(in.Workload)
+	if err != nil {
+		return nil, err
+	}
+	if err := editsExist(p, wl); err != nil {
+		return nil, err
+	}
+	r, err := play(p, wl, in.Seed, gateway.Maker(gateway.Options{Policy: p}))
+	if err != nil {
+		return nil, err
+	}
+	if err := baselines(r, p, wl, in.Seed); err != nil {
+		return nil, err
+	}
+	return r, expectAll(r, wl.Expect)
+}
+
+func play(p *plan.Policy, wl *workload.Workload, seed uint64, client world.Maker) (*result.Result, error) {
+	return world.Run(world.Options{Workload: wl, Policy: p, Seed: seed, Client: client})
+}
+
+// baselines plays the same arrivals without Headgate, or with less of it.
+func baselines(r *result.Result, p *plan.Policy, wl *workload.Workload, seed uint64) error {
+	for _, name := range wl.Baselines {
+		client, err := baseline.For(name, p)
+		if err != nil {
+			return err
+		}
+		other, err := play(p, wl, seed, client)
+		if err != nil {
+			return fmt.Errorf("baseline %s: %w", name, err)
+		}
+		if r.Baselines == nil {
+			r.Baselines = map[string]*result.Result{}
+		}
+		r.Baselines[name] = other
+	}
+	return nil
+}
+
+// compile reads one policy as the gateway would get it.
+func compile(content []byte) (*plan.Policy, error) {
+	policies, err := policy.Decode(content)
+	if err != nil {
+		return nil, fmt.Errorf("%w: policy: %w", ErrInvalid, err)
+	}
+	if len(policies) != 1 {
+		return nil, fmt.Errorf("%w: policy: the file holds %d policies; give one", ErrInvalid, len(policies))
+	}
+	compiled, outcomes := policy.Compile(policies, policy.Inputs{Namespace: "default"})
+	if errs := outcomes[0].Errors; len(errs) > 0 {
+		lines := make([]string, len(errs))
+		for i, e := range errs {
+			lines[i] = e.Error()
+		}
+		return nil, fmt.Errorf("%w: policy %s would be refused:\n  %s", ErrInvalid, policies[0].Name, strings.Join(lines, "\n  "))
+	}
+	if len(compiled.Policies) != 1 {
+		return nil, fmt.Errorf("%w: policy %s does not fit into a plan", ErrInvalid, policies[0].Name)
+	}
+	return &compiled.Policies[0], nil
+}
+
+// editsExist finds edits of limits that the policy does not have.
+func editsExist(p *plan.Policy, wl *workload.Workload) error {
+	for i := range wl.Events {
+		if e := wl.Events[i].Edit; e != nil && !hasLimit(p, e.Limit) {
+			return fmt.Errorf("%w:\n  events[%d].edit.limit: the policy has no limit %q", workload.ErrInvalid, i, e.Limit)
+		}
+	}
+	return nil
+}
+
+func hasLimit(p *plan.Policy, name string) bool {
+	for i := range p.Routes {
+		for j := range p.Routes[i].Limits {
+			if p.Routes[i].Limits[j].Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
