@@ -3,6 +3,8 @@
 
 package pool
 
+import "time"
+
 // Bounds of a message. What has more is refused whole.
 const (
 	maxBudgets = 32
@@ -37,11 +39,12 @@ type Report struct {
 	Sequence uint64
 	// Term is the newest the holder has heard of; zero before the first grant.
 	Term Term
-	// Stamp and Basis are the largest that grants of the term brought: they tell how long the holder's lease lasts
-	// at the least.
-	Stamp, Basis int64
-	Counts       []Count
-	Wants        []Want
+	// Stamp is the newest that a grant of the term brought, and Lease is how long the holder may spend from now on,
+	// both 0 without one. Together they say until when it surely does not take its safe share.
+	Stamp  int64
+	Lease  time.Duration
+	Counts []Count
+	Wants  []Want
 	// Draining says that the holder ends: it spends nothing any longer, and all it held is in Returned.
 	Draining bool
 }
@@ -76,8 +79,8 @@ type Grant struct {
 	Term        Term
 	// Ack is the sequence of the newest report received: the lease lasts for a TTL from when that was sent.
 	Ack uint64
-	// Stamp is the leader's time, Basis the stamp that the report of Ack quoted. The holder quotes both.
-	Stamp, Basis int64
+	// Stamp is the leader's time, which the holder quotes.
+	Stamp int64
 	// Totals are granted over all lanes in the term, and what the account was opened with.
 	Totals []Amount
 	Lanes  []LaneTotal

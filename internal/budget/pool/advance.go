@@ -1,0 +1,89 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// Advance grants what can be granted by now. It is to be called after the reports of a tick, and when Next says.
+func (p *Pool) Advance(now time.Time) {
+	p.tick(now)
+	p.raise()
+	p.rerate()
+	p.cap(p.now)
+	if !p.leads() {
+		return
+	}
+	parked := p.parked
+	p.parked = nil
+	for _, c := range parked {
+		if p.accounts[c.account.key] == c.account && !c.queued {
+			p.queue(c)
+		}
+	}
+	for {
+		p.decided = p.sched.Advance(p.now, p.decided[:0])
+		if len(p.decided) == 0 {
+			break
+		}
+		for i, call := range p.decided {
+			p.decided[i] = nil
+			p.decide(call)
+		}
+	}
+	p.call()
+}
+
+// decide books what became of a queued claim.
+func (p *Pool) decide(call *budget.Call) {
+	c, ok := call.Owner.(*claim)
+	if !ok || c.call != call {
+		return
+	}
+	p.enqueued(c, -1)
+	if call.Verdict().State == budget.Admitted && p.granted(c) {
+		p.queue(c)
+	}
+}
+
+// call finds out whether a bulk call waits for what holders do not need: P may not fill up to its cost.
+func (p *Pool) call() {
+	p.recall = len(p.parked) > 0
+	if p.recall || p.bulks == 0 {
+		return
+	}
+	for _, a := range p.list {
+		for _, c := range a.claims {
+			if c.class == bulk && c.queued && p.blocked(c) {
+				p.recall = true
+				return
+			}
+		}
+	}
+}
+
+func (p *Pool) blocked(c *claim) bool {
+	for i, u := range c.units {
+		if u > 0 && u > p.room(p.purses[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Next is when Advance is due if nothing is reported before.
+func (p *Pool) Next(now time.Time) (time.Time, bool) {
+	p.tick(now)
+	at, ok := p.sched.Next(p.now)
+	if soonest := p.now.Add(pace); ok && at.Before(soonest) {
+		at = soonest
+	}
+	if !p.deadline.IsZero() && (!ok || p.deadline.Before(at)) {
+		return p.deadline, true
+	}
+	return at, ok
+}

@@ -1,0 +1,103 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// State is what a leader publishes for the next one.
+type State struct{ Budgets []BudgetState }
+
+// BudgetState is one budget's.
+type BudgetState struct {
+	Name string
+	// Debt is how far the level is below zero.
+	Debt float64
+	// Outstanding is more than holders may ever have before another state is published; 0 if not known.
+	Outstanding float64
+}
+
+// State is what is to be published: at the start, whenever Stale says so, and now and then for the debt. A bound that
+// shrinks is in force at once, one that grows when it is Published.
+func (p *Pool) State(now time.Time) State {
+	p.tick(now)
+	var s State
+	for _, b := range p.purses {
+		state := BudgetState{Name: b.Name, Outstanding: max(b.Outstanding, b.wanted, b.held+b.unknown)}
+		b.most = min(b.most, state.Outstanding)
+		if b.Kind == budget.Continuous {
+			state.Debt = max(0, -p.level(b))
+		}
+		s.Budgets = append(s.Budgets, state)
+	}
+	return s
+}
+
+// Stale says that a grant waits for a state to be published.
+func (p *Pool) Stale() bool {
+	for _, b := range p.purses {
+		if b.wanted > b.most {
+			return true
+		}
+	}
+	return false
+}
+
+// Published says that a state is where the next leader will find it.
+func (p *Pool) Published(s State) {
+	for _, state := range s.Budgets {
+		if i, ok := p.byName[state.Name]; ok {
+			b := p.purses[i]
+			b.most, b.wanted = max(b.most, min(clean(state.Outstanding), b.Capacity)), 0
+		}
+	}
+}
+
+// Figures are a pool's at one time.
+type Figures struct {
+	Budgets []BudgetFigures
+	Lanes   []budget.LaneSnapshot
+	// Holders counts incarnations that may hold something, Silent expected holders that may be on their safe share.
+	Holders, Silent int
+}
+
+// BudgetFigures are one budget's.
+type BudgetFigures struct {
+	Name string
+	// Level is P, Rate what it refills at beside the safe shares, Held is ΣH.
+	Level, Rate, Held float64
+	// Unknown is what an earlier leader's holders may have beside that.
+	Unknown float64
+	// Granted, Spent, Returned, Refunded and Burnt accumulate: Burnt is what silent holders had.
+	Granted, Spent, Returned, Refunded, Burnt float64
+}
+
+// Figures takes the figures.
+func (p *Pool) Figures(now time.Time) Figures {
+	p.tick(now)
+	p.sched.Snapshot(p.now, &p.snap)
+	out := Figures{Holders: len(p.accounts), Silent: p.silent}
+	out.Lanes = append(out.Lanes, p.snap.Lanes...)
+	for _, b := range p.purses {
+		out.Budgets = append(out.Budgets, BudgetFigures{
+			Name: b.Name, Level: p.level(b), Rate: b.rate, Held: b.held, Unknown: b.unknown,
+			Granted: b.granted, Spent: b.spent, Returned: b.returned, Refunded: b.refunded, Burnt: b.burnt,
+		})
+	}
+	return out
+}
+
+// Held is what an incarnation has of a budget: granted, not reported spent, not given back.
+func (p *Pool) Held(key Key, name string, now time.Time) float64 {
+	p.tick(now)
+	i, ok := p.byName[name]
+	a := p.accounts[key]
+	if !ok || a == nil {
+		return 0
+	}
+	return a.books[i].outstanding()
+}

@@ -1,0 +1,233 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// check fails if the pool's books or the theorem do not hold at this moment.
+func (n *network) check() {
+	n.tb.Helper()
+	l := n.leader()
+	for i, b := range n.cfg.Budgets {
+		tol := 1e-6 * (b.Capacity + 1)
+		x := 0.0
+		if l != nil {
+			f := l.Figures(l.at(n.now)).Budgets[i]
+			for what, v := range map[string]float64{"level": f.Level, "held": f.Held, "unknown": f.Unknown} {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					n.fatalf("%s: %s is %v", b.Name, what, v)
+				}
+			}
+			if b.Kind == budget.Continuous {
+				x = f.Level
+			}
+			if sum := x + f.Held + f.Unknown; sum > b.Capacity+tol {
+				n.fatalf("%s: P %v + H %v + unknown %v exceed %v", b.Name, x, f.Held, f.Unknown, b.Capacity)
+			}
+		}
+		for _, g := range n.gateways {
+			have := g.Balance(b.Name, g.at(n.now))
+			if b.Kind == budget.Slots {
+				have += g.pockets[i].inUse
+			}
+			x += max(0, have)
+		}
+		if x > b.Capacity+tol && b.Kind == budget.Continuous {
+			n.fatalf("%s: X is %v of %v", b.Name, x, b.Capacity)
+		}
+		n.conforms(b)
+	}
+}
+
+// conforms fails if some interval saw more than B' + R·length and the debts.
+func (n *network) conforms(b Budget) {
+	n.tb.Helper()
+	m := n.meters[b.Name]
+	drift := b.Rate * n.fastest * n.now.Seconds()
+	if bound := b.Capacity + m.owed + m.lost + drift; m.worst > bound+1e-6*(bound+1) {
+		n.fatalf("%s: an interval saw %v above the refill, B' is %v, debts %v and %v, drift %v",
+			b.Name, m.worst, b.Capacity, m.owed, m.lost, drift)
+	}
+}
+
+// history draws a world and what happens in it.
+type history struct {
+	*network
+	r *rand.Rand
+	// overspends: calls cost up to half more than they took.
+	overspends bool
+	drift      float64
+}
+
+func drawConfig(r *rand.Rand) Config {
+	cfg := Config{MaxHolders: 1 + r.Intn(6), Drain: 20 * time.Second}
+	for b := range 1 + r.Intn(2) {
+		rate := math.Exp(r.Float64() * 8)
+		capacity := rate * math.Exp(r.Float64()*4.5)
+		cfg.Budgets = append(cfg.Budgets, Budget{
+			Name: fmt.Sprint("b", b), Rate: rate, Capacity: capacity, Window: time.Minute,
+			SmallCall: capacity / 2 / float64(cfg.MaxHolders) * r.Float64(),
+		})
+	}
+	if r.Intn(3) == 0 {
+		cfg.Budgets = append(cfg.Budgets, Budget{Name: "slots", Kind: budget.Slots, Capacity: float64(1 + r.Intn(40))})
+	}
+	lanes := 1 + r.Intn(3)
+	for i := range lanes {
+		cfg.Lanes = append(cfg.Lanes, budget.Lane{
+			Name: fmt.Sprint("l", i), Share: r.Float64() / float64(lanes), Priority: int32(r.Intn(2)), Weight: float64(1 + r.Intn(3)),
+		})
+	}
+	return cfg
+}
+
+func drawHistory(tb testing.TB, seed int64) *history {
+	r := rand.New(rand.NewSource(seed))
+	h := &history{r: r, overspends: r.Intn(3) == 0}
+	f := fate{
+		lost: r.Float64() * r.Float64() * 0.5, doubled: r.Float64() * 0.3,
+		delay: time.Duration(math.Exp(r.Float64()*7)) * time.Millisecond, late: r.Float64() * 0.2,
+	}
+	if r.Intn(2) == 0 {
+		h.drift = 1e-3
+	}
+	h.network = newNetwork(tb, seed, drawConfig(r), f)
+	return h
+}
+
+func (h *history) drawDrift() float64 { return (2*h.r.Float64() - 1) * h.drift }
+
+// play lets things happen for a while.
+func (h *history) play() {
+	for range 1 + h.r.Intn(h.cfg.MaxHolders) {
+		h.join(nil, h.drawDrift())
+	}
+	for range 5 + h.r.Intn(12) {
+		h.event()
+		h.run(h.now+time.Duration(h.r.ExpFloat64()*1.5e9), h.act)
+		h.check()
+	}
+}
+
+// event is something that goes wrong, or comes right again.
+func (h *history) event() {
+	g := h.gateways[h.r.Intn(len(h.gateways))]
+	switch h.r.Intn(9) {
+	case 0:
+		h.crash(g, h.drawDrift())
+	case 1, 2:
+		g.cut = !g.cut
+	case 3:
+		if len(h.gateways) < h.cfg.MaxHolders {
+			h.join(nil, h.drawDrift())
+		}
+	case 4:
+		// The old leader has ended by every clock; it still hears and answers.
+		if l := h.leader(); l == nil {
+			break
+		} else if h.r.Intn(2) == 0 {
+			l.end = h.now
+			l.Extend(l.at(h.now))
+		}
+	case 5:
+		h.demand(g)
+	}
+	if h.leader() == nil {
+		h.lead(time.Duration(h.r.ExpFloat64()*60e9), h.drawDrift())
+	}
+}
+
+// demand draws what a gateway needs.
+func (h *history) demand(g *gateway) {
+	g.demands = nil
+	for _, l := range h.cfg.Lanes {
+		d := Demand{Lane: l.Name}
+		part := h.r.Float64() * h.r.Float64() * 3
+		for _, b := range h.cfg.Budgets {
+			if b.Kind == budget.Slots {
+				d.Small = append(d.Small, Amount{b.Name, float64(h.r.Intn(5))})
+				continue
+			}
+			d.Small = append(d.Small, Amount{b.Name, part * b.Rate})
+		}
+		if h.r.Intn(4) == 0 {
+			d.Bulk = uint64(g.seq + 1)
+			d.Cost = []Amount{{h.cfg.Budgets[0].Name, h.cfg.Budgets[0].Capacity * h.r.Float64()}}
+		}
+		g.demands = append(g.demands, d)
+	}
+}
+
+// act has a gateway spend and settle.
+func (h *history) act() {
+	g := h.gateways[h.r.Intn(len(h.gateways))]
+	if h.r.Intn(20) == 0 {
+		h.demand(g)
+	}
+	for range h.r.Intn(4) {
+		var cost []Amount
+		for _, b := range h.cfg.Budgets {
+			units := g.Balance(b.Name, g.at(h.now)) * h.r.Float64() * 1.3
+			if b.Kind == budget.Slots {
+				units = 1
+			}
+			cost = append(cost, Amount{b.Name, max(0, units)})
+		}
+		h.take(g, cost)
+	}
+	if h.r.Intn(3) == 0 {
+		part := h.r.Float64()
+		if h.overspends {
+			part *= 1.5
+		}
+		h.settle(g, part)
+	}
+}
+
+// histories is how many random histories a run of the tests looks at.
+const histories = 4000
+
+// The theorem: whatever the network does, whoever crashes and leads, P and all true balances are at most B', and in
+// every interval no more is spent than B' + R·length and the debt of settlements.
+func TestTheTheoremHoldsUnderAnyNetwork(t *testing.T) {
+	n := histories
+	if testing.Short() {
+		n /= 10
+	}
+	var reports, leaders, crashes, tight atomic.Int64
+	const shards = 4
+	t.Run("histories", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				for seed := shard; seed < n; seed += shards {
+					h := drawHistory(t, int64(seed))
+					h.play()
+					reports.Add(int64(h.reported))
+					leaders.Add(int64(h.epoch))
+					crashes.Add(int64(h.crashes))
+					for _, b := range h.cfg.Budgets {
+						if h.meters[b.Name].worst > 0.95*b.Capacity {
+							tight.Add(1)
+						}
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d histories with %d leaders and %d crashes; %d reports arrived; %d budgets were spent to within 5 %% of the bound",
+		n, leaders.Load(), crashes.Load(), reports.Load(), tight.Load())
+	if tight.Load() < int64(n)/20 {
+		t.Error("the histories hardly ever come near the bound: they show little")
+	}
+}

@@ -1,0 +1,275 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"math"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// Classes of claims beside those of slots, which are numbered by their budgets.
+const (
+	small = -1
+	bulk  = -2
+)
+
+// claim is what one lane of a holder waits to be granted: small calls, one bulk call, or slots of one budget.
+type claim struct {
+	account *account
+	lane    int
+	class   int
+	number  uint64
+	// left is what is still wanted; of it the call in the queue asks for units.
+	left, units []float64
+	call        *budget.Call
+	slot        *slot
+	queued      bool
+}
+
+// share is how much of an interval's refill one slice of a small claim may take; all that ask go in turn.
+const share = 0.5
+
+// pace is how long Next is after now at the least: grants are made in batches.
+const pace = 10 * time.Millisecond
+
+// want takes in what a holder wants; what it wants no longer is withdrawn. What it wants by the totals of another
+// term means nothing here, but to a holder that has just come.
+func (p *Pool) want(a *account, r *Report, opened bool) {
+	if r.Term != a.term && !(opened && r.Term == Term{}) {
+		return
+	}
+	for _, c := range a.claims {
+		clear(c.left)
+	}
+	for i := range r.Wants {
+		w := &r.Wants[i]
+		lane, ok := p.lanes[w.Lane]
+		if !ok {
+			lane = len(p.cfg.Lanes) - 1
+		}
+		if w.Bulk > 0 {
+			p.wantBulk(a, lane, w)
+		} else {
+			p.wantSmall(a, lane, w)
+		}
+	}
+	p.ask(a)
+}
+
+func (p *Pool) wantBulk(a *account, lane int, w *Want) {
+	if l := a.lanes[lane]; l != nil && w.Bulk <= l.bulk {
+		return
+	}
+	c := a.claim(lane, bulk, len(p.purses))
+	if c.number != w.Bulk {
+		p.unqueue(c)
+		c.number = w.Bulk
+	}
+	for i, b := range p.purses {
+		if b.Kind == budget.Continuous {
+			c.left[i] = min(clean(units(w.Units, b.Name)), b.Capacity)
+		}
+	}
+}
+
+// wantSmall takes at most two intervals' refill.
+func (p *Pool) wantSmall(a *account, lane int, w *Want) {
+	had := a.lanes[lane]
+	for i, b := range p.purses {
+		more := clean(units(w.Units, b.Name))
+		if had != nil {
+			more -= had.units[i]
+		}
+		if more <= 0 {
+			continue
+		}
+		class, most := small, max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
+		if b.Kind == budget.Slots {
+			class, more, most = i, math.Floor(more), b.Capacity
+		}
+		a.claim(lane, class, len(p.purses)).left[i] = min(more, most)
+	}
+}
+
+// claim returns the claim of a lane and class.
+func (a *account) claim(lane, class, budgets int) *claim {
+	for _, c := range a.claims {
+		if c.lane == lane && c.class == class {
+			return c
+		}
+	}
+	c := &claim{account: a, lane: lane, class: class, left: make([]float64, budgets), units: make([]float64, budgets)}
+	a.claims = append(a.claims, c)
+	return c
+}
+
+// ask queues the claims that want something, and takes out those that do not.
+func (p *Pool) ask(a *account) {
+	for _, c := range a.claims {
+		if !c.wants() || c.queued && c.exceeds() {
+			p.unqueue(c)
+		}
+	}
+	for _, c := range a.claims {
+		if c.wants() && !c.queued {
+			p.queue(c)
+		}
+	}
+}
+
+func (c *claim) wants() bool {
+	for _, u := range c.left {
+		if u > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// exceeds says whether more is asked for than is wanted now.
+func (c *claim) exceeds() bool {
+	for i, u := range c.units {
+		if u > c.left[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// queue asks the scheduler for the next slice of a claim, until it has to wait or has all.
+func (p *Pool) queue(c *claim) {
+	for c.wants() {
+		p.slice(c)
+		c.call = &budget.Call{Lane: c.lane, Owner: c}
+		if c.class >= 0 {
+			c.slot = &slot{}
+			c.call = &c.slot.call
+			c.call.Lane, c.call.Owner = c.lane, c
+		}
+		for i, u := range c.units {
+			if u > 0 {
+				c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: p.purses[i].id, Amount: u})
+			}
+		}
+		switch p.sched.Submit(c.call, p.now).State {
+		case budget.Queued:
+			p.enqueued(c, 1)
+			return
+		case budget.Admitted:
+			if !p.granted(c) {
+				return
+			}
+		default:
+			// A cap that is used up; the next report asks again.
+			return
+		}
+	}
+}
+
+// slice sets what is asked for at once: all of a bulk call, a slot, and of small calls a part of the refill that
+// leaves the others their turn, all budgets in proportion.
+func (p *Pool) slice(c *claim) {
+	part := 1.0
+	for i, u := range c.left {
+		b := p.purses[i]
+		switch {
+		case u <= 0:
+		case c.class >= 0:
+			part = 1 / u
+		case c.class == small:
+			most := max(share*b.Rate*p.cfg.Interval.Seconds()/float64(p.asking+1), b.SmallCall)
+			part = min(part, most/u, b.Capacity/u)
+		}
+	}
+	for i, u := range c.left {
+		c.units[i] = u * part
+		if rest := u - c.units[i]; rest < u*1e-9 {
+			c.units[i] = u
+		}
+	}
+}
+
+// granted books what the scheduler admitted. It is false if more would be outstanding than a next leader assumes;
+// then nothing is taken.
+func (p *Pool) granted(c *claim) bool {
+	for i, u := range c.units {
+		b := p.purses[i]
+		if u > 0 && b.Kind == budget.Continuous && b.held+b.unknown+u > b.most {
+			b.wanted = max(b.wanted, min(b.held+b.unknown+u, b.Capacity))
+			p.park(c)
+			return false
+		}
+	}
+	a := c.account
+	l := a.lanes[c.lane]
+	if l == nil {
+		l = &laneBook{units: make([]float64, len(p.purses))}
+		a.lanes[c.lane] = l
+	}
+	for i, u := range c.units {
+		if u <= 0 {
+			continue
+		}
+		b, k := p.purses[i], &a.books[i]
+		before := max(0, k.outstanding())
+		k.granted += u
+		b.granted += u
+		b.held += max(0, k.outstanding()) - before
+		l.units[i] += u
+		if c.left[i] -= u; c.left[i] < 1e-9*b.Capacity {
+			c.left[i] = 0
+		}
+		if c.class >= 0 {
+			k.slots = append(k.slots, c.slot)
+		}
+	}
+	if c.class < 0 {
+		p.sched.Settle(c.call, nil, p.now)
+	}
+	if c.class == bulk {
+		l.bulk = c.number
+		clear(c.left)
+	}
+	a.tell(p)
+	return true
+}
+
+// park gives back what a claim was admitted with, and has it ask again when less is outstanding.
+func (p *Pool) park(c *claim) {
+	var nothing []budget.Cost
+	for _, cost := range c.call.Costs {
+		nothing = append(nothing, budget.Cost{Bucket: cost.Bucket})
+	}
+	p.sched.Settle(c.call, nothing, p.now)
+	p.parked = append(p.parked, c)
+}
+
+// unqueue takes a claim's call out.
+func (p *Pool) unqueue(c *claim) {
+	if c.queued {
+		p.sched.Cancel(c.call, p.now)
+		p.enqueued(c, -1)
+	}
+}
+
+// enqueued counts a claim that came into the queue, or left it.
+func (p *Pool) enqueued(c *claim, n int) {
+	c.queued = n > 0
+	switch c.class {
+	case small:
+		p.asking += n
+	case bulk:
+		p.bulks += n
+	}
+}
+
+// withdraw ends all of an account's claims.
+func (p *Pool) withdraw(a *account) {
+	for _, c := range a.claims {
+		p.unqueue(c)
+		clear(c.left)
+	}
+}
