@@ -43,6 +43,8 @@ type lane struct {
 	touched time.Time
 	counts  [numLaneCounts]counter
 	worst   ring // milliseconds
+	// grew is by how much the queues of all gateways grew.
+	grew ring
 }
 
 func newAggregate(since time.Time) *aggregate {
@@ -65,7 +67,7 @@ func newProvider() *provider {
 func newLimit() *limit { return &limit{offered: newFlow(), used: newFlow()} }
 
 func newLane() *lane {
-	l := &lane{worst: newRecent()}
+	l := &lane{worst: newRecent(), grew: newRecent()}
 	for i := range l.counts {
 		l.counts[i] = newCounter()
 	}

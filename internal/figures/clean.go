@@ -29,6 +29,14 @@ func amount(v float64) float64 {
 	return min(v, largest)
 }
 
+// fraction is above 0 to 1; what says nothing is 1, all.
+func fraction(v float64) float64 {
+	if !(v > 0 && v < 1) {
+		return 1
+	}
+	return v
+}
+
 // level is like amount, and may be negative.
 func level(v float64) float64 {
 	if math.IsNaN(v) {

@@ -19,6 +19,8 @@ const (
 	tooLarge
 	estimated
 	truncated
+	failedOver
+	deferred
 	stackedBy      // and one for each of wire.SDKs
 	numRouteCounts = stackedBy + len(wire.SDKs)
 )
@@ -37,6 +39,9 @@ func routeCounts(r *wire.RouteReport) [numRouteCounts]uint64 {
 		tooLarge:  r.GetTooLarge(),
 		estimated: r.GetEstimatedSettlements(),
 		truncated: r.GetTruncatedStreams(),
+
+		failedOver: r.GetFailedOver(),
+		deferred:   r.GetDeferred(),
 	}
 	rest := r.GetStackedRetries()
 	for i, sdk := range wire.SDKs {
@@ -61,7 +66,7 @@ const (
 	numWaits      = len(wire.WaitBoundsMillis) + 1
 	laneRefusals  = laneWaits + numWaits
 	numLaneCounts = laneRefusals + numReasons
-	numReasons    = 10
+	numReasons    = 12
 	ReasonOther   = "Other"
 )
 
@@ -69,7 +74,7 @@ const (
 // status carry them.
 var reasons = [numReasons]string{
 	"Deadline", "QueueFull", "QueueExpired", "TooLarge", "CeilingExceeded", "QuotaExhausted",
-	"CapReached", "NothingPasses", "Exhausted", ReasonOther,
+	"CapReached", "NothingPasses", "Exhausted", "Displaced", "LanePaused", ReasonOther,
 }
 
 func laneCounts(l *wire.LaneReport) [numLaneCounts]float64 {

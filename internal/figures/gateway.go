@@ -56,6 +56,8 @@ type route struct {
 	quotaReset time.Time
 	lastCall   time.Time
 	lastSend   time.Time // in the receiver's time
+	// waiting and dead are the deferred calls that are still to be made, and those that were given up.
+	waiting, dead float64
 }
 
 type limitSeen struct {
@@ -64,6 +66,8 @@ type limitSeen struct {
 	level, capacity, held, reserved float64
 	binding, known                  bool
 	atProvider, ofProvider          float64
+	providerBinding                 bool
+	effective, outsiders            float64
 }
 
 type laneSeen struct {
@@ -72,6 +76,7 @@ type laneSeen struct {
 	queued   float64
 	oldest   time.Duration
 	largest  float64
+	fullness float64
 }
 
 // run returns the run of an incarnation, made when new; fresh says that it was.

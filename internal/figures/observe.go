@@ -120,6 +120,7 @@ func (o *observation) gauges(rt *route, rr *wire.RouteReport) {
 	rt.generation = max(rr.GetGeneration(), 0)
 	rt.state = rr.GetState()
 	rt.message, rt.code = words(rr.GetStateMessage(), maxMessage), words(rr.GetStateCode(), maxCode)
+	rt.waiting, rt.dead = amount(float64(rr.GetDeferredWaiting())), amount(float64(rr.GetDeadLetters()))
 	rt.quotaReset = time.Time{}
 	if at := rr.GetQuotaResetUnixMillis(); at > 0 && at < o.now.AddDate(1, 0, 0).UnixMilli() {
 		rt.quotaReset = time.UnixMilli(at)
@@ -148,6 +149,7 @@ func (o *observation) limit(key limitKey, p *provider, rt *route, l *wire.LimitR
 	s.held, s.reserved = amount(l.GetHeldForLanes()), amount(l.GetReserved())
 	s.binding, s.known = l.GetBinding(), l.GetProviderKnown()
 	s.atProvider, s.ofProvider = level(l.GetProviderRemaining()), amount(l.GetProviderLimit())
+	s.providerBinding, s.effective, s.outsiders = l.GetProviderBinding(), fraction(l.GetEffective()), amount(l.GetOutsidersPerSecond())
 	return grew
 }
 
@@ -200,8 +202,13 @@ func (o *observation) lane(p *provider, rt *route, l *wire.LaneReport) (grew boo
 	s.largest = max(s.largest, amount(l.GetLargestCallTokens()))
 	if o.newest {
 		s.sequence = o.run.sequence
+		before := s.queued
 		s.queued = amount(float64(l.GetQueued()))
+		if o.count && s.queued != before {
+			agg.grew.add(o.now, s.queued-before)
+		}
 		s.oldest = millis(l.GetOldestWaitMillis())
+		s.fullness = min(amount(l.GetFullness()), 1)
 	}
 	return grew
 }

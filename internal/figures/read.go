@@ -125,7 +125,7 @@ func (r *reader) provider(name string, p *provider, routes []*route) ProviderFig
 		Unguided: c(unguided), TransientErrors: c(transient), PermanentErrors: c(permanent),
 		QuotaExhausted: c(quota), StackedRetries: c(stacked), TooLarge: c(tooLarge),
 		EstimatedSettlements: c(estimated), TruncatedStreams: c(truncated),
-		LargestTooLarge: int64(p.largest.max(r.now)),
+		LargestTooLarge: int64(p.largest.max(r.now)), FailedOver: c(failedOver), Deferred: c(deferred),
 	}
 	most := int64(0)
 	for i, sdk := range wire.SDKs {
@@ -134,6 +134,8 @@ func (r *reader) provider(name string, p *provider, routes []*route) ProviderFig
 		}
 	}
 	for _, rt := range routes {
+		f.DeferredWaiting += int64(rt.waiting)
+		f.DeadLetters += int64(rt.dead)
 		if rt.lastCall.After(f.LastCall) {
 			f.LastCall = rt.lastCall
 		}

@@ -20,6 +20,7 @@ func (r *reader) lanes(provider string, p *provider, routes []*route) []LaneFigu
 			continue
 		}
 		f.counts(agg, r.now)
+		f.growth(agg.grew.last(r.now, growthOver), fullest(name, routes), r.agg.activity.span(r.now))
 		list = append(list, f)
 	}
 	return list

@@ -36,6 +36,7 @@ func (r *reader) limits(provider string, p *provider, routes []*route) []LimitFi
 func (f *LimitFigures) levels(name string, routes []*route) bool {
 	found := false
 	var known time.Time
+	var used float64
 	for _, rt := range routes {
 		s := rt.limits[name]
 		if s == nil || s.sequence != rt.sequence {
@@ -47,7 +48,15 @@ func (f *LimitFigures) levels(name string, routes []*route) bool {
 		f.HeldForLanes += s.held
 		f.InUse += s.reserved
 		f.Binding = f.Binding || s.binding
+		f.ProviderBinding = f.ProviderBinding || s.providerBinding
+		f.OutsidersPerSecond = max(f.OutsidersPerSecond, s.outsiders)
+		used += s.capacity * s.effective
 		f.provider(s, rt.lastSend, &known)
+	}
+	// Each gateway cuts its own part.
+	f.Effective = 1
+	if f.Capacity > 0 {
+		f.Effective = min(used/f.Capacity, 1)
 	}
 	return found
 }

@@ -71,6 +71,22 @@ func (r *ring) sum(now time.Time) float64 {
 	return sum
 }
 
+// last is the amount of the time before now, in whole slots; the newest is only partly filled, so that one more of them
+// counts by the part that it has to give.
+func (r *ring) last(now time.Time, over time.Duration) float64 {
+	r.turn(now)
+	if r.slots == nil {
+		return 0
+	}
+	n := min(int64(over/r.slot), r.size-1)
+	filled := float64(now.UnixNano()%int64(r.slot)) / float64(r.slot)
+	sum := (1 - filled) * r.slots[(r.head-n)%r.size]
+	for i := r.head - n + 1; i <= r.head; i++ {
+		sum += r.slots[i%r.size]
+	}
+	return sum
+}
+
 func (r *ring) max(now time.Time) float64 {
 	r.turn(now)
 	var top float64

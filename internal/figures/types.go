@@ -72,6 +72,12 @@ type LimitFigures struct {
 	ProviderKnown     bool
 	ProviderRemaining float64
 	ProviderLimit     float64
+	// ProviderBinding: calls wait for what the provider allows.
+	ProviderBinding bool
+	// Effective is the part of the provider's rate that the gateways use after it refused, above 0 to 1.
+	Effective float64
+	// OutsidersPerSecond is what others are taken to spend of the account; 0 also where no gateway can tell.
+	OutsidersPerSecond float64
 	// UsedBy are the pods that used most, at most 3, most first.
 	UsedBy []PodShare
 }
@@ -99,6 +105,10 @@ type LaneFigures struct {
 	// Queued is now, QueuedOldest how long the oldest of them has waited.
 	Queued       int64
 	QueuedOldest time.Duration
+	// Growing says that the queue grew over the last minute, and FullIn when that will have filled that of the
+	// fullest gateway: 0 is now.
+	Growing bool
+	FullIn  time.Duration
 	// WaitMedian and WaitWorst are of the calls sent. The median is read from a histogram.
 	WaitMedian time.Duration
 	WaitWorst  time.Duration
@@ -125,6 +135,12 @@ type ProviderFigures struct {
 	LargestTooLarge      int64
 	EstimatedSettlements int64
 	TruncatedStreams     int64
+	// FailedOver calls were answered by another route, Deferred ones taken in to be made later.
+	FailedOver int64
+	Deferred   int64
+	// DeferredWaiting and DeadLetters are now: calls still to be made, and calls that were given up.
+	DeferredWaiting int64
+	DeadLetters     int64
 	// State is the worst any gateway reports: Healthy, Idle, Throttling, Overloaded or QuotaExhausted.
 	State string
 	// StateMessage is the provider's own words for it.

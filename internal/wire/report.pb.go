@@ -362,10 +362,14 @@ type RouteReport struct {
 	Models               []*ModelTokens         `protobuf:"bytes,23,rep,name=models,proto3" json:"models,omitempty"` // at most 20 and "other"
 	LastCallUnixMillis   uint64                 `protobuf:"varint,24,opt,name=last_call_unix_millis,json=lastCallUnixMillis,proto3" json:"last_call_unix_millis,omitempty"`
 	// stacked_by_sdk divides stacked_retries by who repeated them: one of internal/wire.SDKs each.
-	StackedBySdk  map[string]uint64 `protobuf:"bytes,25,rep,name=stacked_by_sdk,json=stackedBySdk,proto3" json:"stacked_by_sdk,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	StateCode     string            `protobuf:"bytes,26,opt,name=state_code,json=stateCode,proto3" json:"state_code,omitempty"` // the provider's own code for the state, bounded
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	StackedBySdk    map[string]uint64 `protobuf:"bytes,25,rep,name=stacked_by_sdk,json=stackedBySdk,proto3" json:"stacked_by_sdk,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	StateCode       string            `protobuf:"bytes,26,opt,name=state_code,json=stateCode,proto3" json:"state_code,omitempty"`                    // the provider's own code for the state, bounded
+	FailedOver      uint64            `protobuf:"varint,27,opt,name=failed_over,json=failedOver,proto3" json:"failed_over,omitempty"`                // calls that another route answered
+	Deferred        uint64            `protobuf:"varint,28,opt,name=deferred,proto3" json:"deferred,omitempty"`                                      // calls that were taken in to be made later
+	DeferredWaiting uint64            `protobuf:"varint,29,opt,name=deferred_waiting,json=deferredWaiting,proto3" json:"deferred_waiting,omitempty"` // of these, now: still to be made
+	DeadLetters     uint64            `protobuf:"varint,30,opt,name=dead_letters,json=deadLetters,proto3" json:"dead_letters,omitempty"`             // and given up, kept to be looked at
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RouteReport) Reset() {
@@ -573,6 +577,34 @@ func (x *RouteReport) GetStateCode() string {
 	return ""
 }
 
+func (x *RouteReport) GetFailedOver() uint64 {
+	if x != nil {
+		return x.FailedOver
+	}
+	return 0
+}
+
+func (x *RouteReport) GetDeferred() uint64 {
+	if x != nil {
+		return x.Deferred
+	}
+	return 0
+}
+
+func (x *RouteReport) GetDeferredWaiting() uint64 {
+	if x != nil {
+		return x.DeferredWaiting
+	}
+	return 0
+}
+
+func (x *RouteReport) GetDeadLetters() uint64 {
+	if x != nil {
+		return x.DeadLetters
+	}
+	return 0
+}
+
 type ModelTokens struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Model         string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
@@ -663,8 +695,12 @@ type LimitReport struct {
 	ProviderLimit     float64                `protobuf:"fixed64,10,opt,name=provider_limit,json=providerLimit,proto3" json:"provider_limit,omitempty"`
 	ProviderKnown     bool                   `protobuf:"varint,11,opt,name=provider_known,json=providerKnown,proto3" json:"provider_known,omitempty"`
 	GrantedReceived   float64                `protobuf:"fixed64,12,opt,name=granted_received,json=grantedReceived,proto3" json:"granted_received,omitempty"` // cumulative grants, when grants replace shares
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// effective is the part of the provider's rate that is used after it refused, above 0 to 1; 0 says nothing.
+	Effective          float64 `protobuf:"fixed64,13,opt,name=effective,proto3" json:"effective,omitempty"`
+	OutsidersPerSecond float64 `protobuf:"fixed64,14,opt,name=outsiders_per_second,json=outsidersPerSecond,proto3" json:"outsiders_per_second,omitempty"` // what others are taken to spend of the account, where this gateway can tell
+	ProviderBinding    bool    `protobuf:"varint,15,opt,name=provider_binding,json=providerBinding,proto3" json:"provider_binding,omitempty"`             // a waiting head lacks what the provider allows
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *LimitReport) Reset() {
@@ -781,6 +817,27 @@ func (x *LimitReport) GetGrantedReceived() float64 {
 	return 0
 }
 
+func (x *LimitReport) GetEffective() float64 {
+	if x != nil {
+		return x.Effective
+	}
+	return 0
+}
+
+func (x *LimitReport) GetOutsidersPerSecond() float64 {
+	if x != nil {
+		return x.OutsidersPerSecond
+	}
+	return 0
+}
+
+func (x *LimitReport) GetProviderBinding() bool {
+	if x != nil {
+		return x.ProviderBinding
+	}
+	return false
+}
+
 type LaneReport struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Name             string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -797,6 +854,7 @@ type LaneReport struct {
 	LargestCallTokens float64  `protobuf:"fixed64,10,opt,name=largest_call_tokens,json=largestCallTokens,proto3" json:"largest_call_tokens,omitempty"`
 	Cancelled         uint64   `protobuf:"varint,11,opt,name=cancelled,proto3" json:"cancelled,omitempty"`                                      // left while queued
 	WaitTotalMillis   uint64   `protobuf:"varint,12,opt,name=wait_total_millis,json=waitTotalMillis,proto3" json:"wait_total_millis,omitempty"` // cumulative, of the calls sent
+	Fullness          float64  `protobuf:"fixed64,13,opt,name=fullness,proto3" json:"fullness,omitempty"`                                       // of the queue now, by depth or bytes, whichever is fuller: 0 to 1
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -911,6 +969,13 @@ func (x *LaneReport) GetCancelled() uint64 {
 func (x *LaneReport) GetWaitTotalMillis() uint64 {
 	if x != nil {
 		return x.WaitTotalMillis
+	}
+	return 0
+}
+
+func (x *LaneReport) GetFullness() float64 {
+	if x != nil {
+		return x.Fullness
 	}
 	return 0
 }
@@ -1302,7 +1367,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\bdraining\x18\x06 \x01(\bR\bdraining\x12\x14\n" +
 	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12#\n" +
 	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\x12%\n" +
-	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xca\b\n" +
+	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xd5\t\n" +
 	"\vRouteReport\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1e\n" +
@@ -1332,7 +1397,12 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x15last_call_unix_millis\x18\x18 \x01(\x04R\x12lastCallUnixMillis\x12U\n" +
 	"\x0estacked_by_sdk\x18\x19 \x03(\v2/.headgate.wire.v1.RouteReport.StackedBySdkEntryR\fstackedBySdk\x12\x1d\n" +
 	"\n" +
-	"state_code\x18\x1a \x01(\tR\tstateCode\x1a?\n" +
+	"state_code\x18\x1a \x01(\tR\tstateCode\x12\x1f\n" +
+	"\vfailed_over\x18\x1b \x01(\x04R\n" +
+	"failedOver\x12\x1a\n" +
+	"\bdeferred\x18\x1c \x01(\x04R\bdeferred\x12)\n" +
+	"\x10deferred_waiting\x18\x1d \x01(\x04R\x0fdeferredWaiting\x12!\n" +
+	"\fdead_letters\x18\x1e \x01(\x04R\vdeadLetters\x1a?\n" +
 	"\x11StackedBySdkEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01J\x04\b\x16\x10\x17\"\x93\x01\n" +
@@ -1343,7 +1413,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\vcached_read\x18\x04 \x01(\x04R\n" +
 	"cachedRead\x12\x1f\n" +
 	"\vcache_write\x18\x05 \x01(\x04R\n" +
-	"cacheWrite\"\x87\x03\n" +
+	"cacheWrite\"\x82\x04\n" +
 	"\vLimitReport\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x01R\x05level\x12\x1a\n" +
@@ -1357,7 +1427,10 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x0eprovider_limit\x18\n" +
 	" \x01(\x01R\rproviderLimit\x12%\n" +
 	"\x0eprovider_known\x18\v \x01(\bR\rproviderKnown\x12)\n" +
-	"\x10granted_received\x18\f \x01(\x01R\x0fgrantedReceived\"\x8c\x04\n" +
+	"\x10granted_received\x18\f \x01(\x01R\x0fgrantedReceived\x12\x1c\n" +
+	"\teffective\x18\r \x01(\x01R\teffective\x120\n" +
+	"\x14outsiders_per_second\x18\x0e \x01(\x01R\x12outsidersPerSecond\x12)\n" +
+	"\x10provider_binding\x18\x0f \x01(\bR\x0fproviderBinding\"\xa8\x04\n" +
 	"\n" +
 	"LaneReport\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
@@ -1372,7 +1445,8 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x13largest_call_tokens\x18\n" +
 	" \x01(\x01R\x11largestCallTokens\x12\x1c\n" +
 	"\tcancelled\x18\v \x01(\x04R\tcancelled\x12*\n" +
-	"\x11wait_total_millis\x18\f \x01(\x04R\x0fwaitTotalMillis\x1a:\n" +
+	"\x11wait_total_millis\x18\f \x01(\x04R\x0fwaitTotalMillis\x12\x1a\n" +
+	"\bfullness\x18\r \x01(\x01R\bfullness\x1a:\n" +
 	"\fRefusedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\xaa\x01\n" +

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
+	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -44,7 +46,9 @@ func (g *Gateway) Snapshot(now time.Time, reset bool) []*wire.RouteReport {
 	var out []*wire.RouteReport
 	for _, cfg := range g.configs() {
 		if cfg.policy != "" && len(out) < wire.MaxRoutes {
-			out = append(out, cfg.report(now, reset))
+			r := cfg.report(now, reset)
+			g.addDeferred(r)
+			out = append(out, r)
 		}
 	}
 	return out
@@ -77,6 +81,7 @@ func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
 		EstimatedSettlements: t.EstimatedSettlements.Load(), TruncatedStreams: t.TruncatedStreams.Load(),
 		State: state.name, StateMessage: state.message, StateCode: state.code,
 		LastCallUnixMillis: uint64(max(t.LastCallUnixMillis.Load(), 0)), StackedBySdk: t.StackedBySDK(),
+		FailedOver: t.FailedOver.Load(),
 	}
 	if !state.until.IsZero() {
 		r.QuotaResetUnixMillis = state.until.UnixMilli()
@@ -88,7 +93,11 @@ func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
 		r.Limits = append(r.Limits, limitReport(&figures.Limits[i]))
 	}
 	for i, l := range cfg.lanes {
-		r.Lanes = append(r.Lanes, laneReport(l, &figures, i, reset))
+		report := laneReport(l, &figures, i, reset)
+		if i < len(figures.Lanes) {
+			report.Fullness = fullness(&figures.Lanes[i], &cfg.plan.Lanes[i])
+		}
+		r.Lanes = append(r.Lanes, report)
 	}
 	for model, tokens := range t.TokensByModel() {
 		r.Models = append(r.Models, &wire.ModelTokens{
@@ -99,12 +108,36 @@ func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
 	return r
 }
 
+// takenIn is the outcome of a call that was answered 202, among those that DeferredCounts counts.
+const takenIn = "accepted"
+
+func (g *Gateway) addDeferred(r *wire.RouteReport) {
+	if g.opts.Deferrals == nil {
+		return
+	}
+	counts := g.opts.Deferrals.Counts(r.GetPolicy(), r.GetProvider())
+	r.Deferred, r.DeferredWaiting, r.DeadLetters = counts.Outcomes[takenIn], counts.Waiting, counts.DeadLetters
+}
+
 func limitReport(l *admission.LimitFigures) *wire.LimitReport {
 	return &wire.LimitReport{
 		Name: l.Name, Level: l.Level, Capacity: l.Capacity, HeldForLanes: l.HeldForLanes, Spent: l.Spent,
 		Offered: l.Offered, Reserved: l.Reserved, Binding: l.Binding, ProviderRemaining: l.ProviderRemaining,
-		ProviderLimit: l.ProviderLimit, ProviderKnown: l.ProviderKnown,
+		ProviderLimit: l.ProviderLimit, ProviderKnown: l.ProviderKnown, ProviderBinding: l.ProviderBinding,
+		Effective: l.Effective, OutsidersPerSecond: l.Outsiders,
 	}
+}
+
+// fullness is how much of a lane's queue is taken, by calls or by bytes, whichever is more.
+func fullness(now *budget.LaneSnapshot, declared *plan.Lane) float64 {
+	var full float64
+	if now.MaxDepth > 0 {
+		full = float64(now.Queued) / float64(now.MaxDepth)
+	}
+	if declared.MaxBytes > 0 {
+		full = max(full, float64(now.Bytes)/float64(declared.MaxBytes))
+	}
+	return min(full, 1)
 }
 
 func laneReport(l *tally.Lane, figures *admission.Figures, i int, reset bool) *wire.LaneReport {
