@@ -45,8 +45,8 @@ func rules() map[string]rule {
 		"the gateway binary links no Kubernetes client": {packages: []string{"./cmd/gateway"}, forbidden: kubernetes},
 		"gateway packages know no API types":            {packages: []string{"./internal/gateway/..."}, forbidden: withoutAPI},
 		"pure packages use the standard library alone": {
-			packages: []string{"./internal/plan", "./internal/budget", "./internal/dialect", "./internal/sidecar", "./internal/policy/decide"},
-			only:     []string{module + "internal/plan", module + "internal/budget", module + "internal/dialect", module + "internal/sidecar", module + "internal/policy/decide"},
+			packages: []string{"./internal/plan", "./internal/budget", "./internal/budget/pool", "./internal/dialect", "./internal/sidecar", "./internal/policy/decide"},
+			only:     []string{module + "internal/plan", module + "internal/budget", module + "internal/budget/pool", module + "internal/dialect", module + "internal/sidecar", module + "internal/policy/decide"},
 		},
 		"the API pulls in no client": {packages: []string{"./api/..."}, forbidden: map[string]string{
 			"sigs.k8s.io/controller-runtime": "clients use the types alone", "k8s.io/client-go": "clients use the types alone", module + "internal": "the API holds no logic",
