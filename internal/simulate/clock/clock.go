@@ -20,6 +20,7 @@ var ErrTooMuch = errors.New("more than 1,048,576 events are pending at once: off
 // Clock is simulated time. The zero value is not ready: see New.
 type Clock struct {
 	now     time.Time
+	elapsed time.Duration
 	seq     uint64
 	pending []event
 	full    bool
@@ -27,16 +28,13 @@ type Clock struct {
 
 // event is something that is to happen.
 type event struct {
-	at  time.Time
+	at  time.Duration
 	seq uint64
 	do  func()
 }
 
 func (e *event) before(other *event) bool {
-	if e.at.Equal(other.at) {
-		return e.seq < other.seq
-	}
-	return e.at.Before(other.at)
+	return e.at < other.at || e.at == other.at && e.seq < other.seq
 }
 
 // New returns a clock at Start.
@@ -46,39 +44,41 @@ func New() *Clock { return &Clock{now: Start} }
 func (c *Clock) Now() time.Time { return c.now }
 
 // Since is how long the simulation has run.
-func (c *Clock) Since() time.Duration { return c.now.Sub(Start) }
+func (c *Clock) Since() time.Duration { return c.elapsed }
 
 // After has do happen d from now; a wait below zero is none.
-func (c *Clock) After(d time.Duration, do func()) { c.At(c.now.Add(max(d, 0)), do) }
+func (c *Clock) After(d time.Duration, do func()) { c.add(c.elapsed+d, do) }
 
 // At has do happen at a time; one that is past is now.
-func (c *Clock) At(at time.Time, do func()) {
+func (c *Clock) At(at time.Time, do func()) { c.add(at.Sub(Start), do) }
+
+func (c *Clock) add(at time.Duration, do func()) {
 	if len(c.pending) >= MaxPending {
 		c.full = true
 		return
 	}
-	if at.Before(c.now) {
-		at = c.now
-	}
 	c.seq++
-	c.pending = append(c.pending, event{at: at, seq: c.seq, do: do})
+	c.pending = append(c.pending, event{at: max(at, c.elapsed), seq: c.seq, do: do})
 	c.up(len(c.pending) - 1)
 }
 
 // Run lets everything happen that is due until end, and leaves the time there.
 func (c *Clock) Run(end time.Time) error {
-	for len(c.pending) > 0 && !c.pending[0].at.After(end) && !c.full {
+	until := end.Sub(Start)
+	for len(c.pending) > 0 && c.pending[0].at <= until && !c.full {
 		e := c.pop()
-		c.now = e.at
+		c.moveTo(e.at)
 		e.do()
 	}
 	if c.full {
 		return ErrTooMuch
 	}
-	if end.After(c.now) {
-		c.now = end
-	}
+	c.moveTo(max(until, c.elapsed))
 	return nil
+}
+
+func (c *Clock) moveTo(elapsed time.Duration) {
+	c.elapsed, c.now = elapsed, Start.Add(elapsed)
 }
 
 // arity of the heap: a wide one moves less.
