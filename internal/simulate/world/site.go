@@ -71,7 +71,7 @@ func (w *World) Send(c *Call, route string, to Listener) {
 	st, state := w.streams[c.Stream], &c.state
 	if state.counted {
 		st.result.Attempts++
-		if !state.floor.IsZero() {
+		if !state.floor.IsZero() && route == c.Route { // another provider did not ask for the wait
 			st.floor(now.Sub(state.floor).Seconds())
 		}
 	}
