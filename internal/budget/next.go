@@ -59,11 +59,21 @@ func (s *Scheduler) queueDueAt(q *queue) int64 {
 
 // readyAt is when the call passes test if nothing else moves. A lack of slots has no time.
 func (s *Scheduler) readyAt(c *Call) int64 {
-	wait := 0.0
-	need := borrows
-	if s.yields(c) {
-		need = entitled
+	wait := s.readyIn(c, borrows)
+	if wait == 0 {
+		if wait = s.yieldsFor(c); wait > 0 {
+			wait = min(wait, s.readyIn(c, entitled))
+		}
 	}
+	if math.IsInf(wait, 1) {
+		return forever
+	}
+	return s.clock + nanoseconds(wait)
+}
+
+// readyIn is when all the call's buckets serve it as needed, in seconds.
+func (s *Scheduler) readyIn(c *Call, need fit) float64 {
+	wait := 0.0
 	for k := range c.holds {
 		h := &c.holds[k]
 		s.refill(h.bucket)
@@ -71,10 +81,10 @@ func (s *Scheduler) readyAt(c *Call) int64 {
 			wait = max(wait, s.holdReady(c, h, got, need))
 		}
 		if math.IsInf(wait, 1) {
-			return forever
+			break
 		}
 	}
-	return s.clock + nanoseconds(wait)
+	return wait
 }
 
 // holdReady is when one bucket serves the call, which now has got less than it needs: by its lane's credit, or by what

@@ -31,6 +31,8 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	w := &world{y: drawSystem(t, true), rt: t, modelled: true}
+	w.y.cfg.MaxDepth = rapid.SampledFrom([]int{0, 0, 3, 12}).Draw(t, "depth")
+	w.y.cfg.MaxBytes = rapid.SampledFrom([]int64{0, 0, 300}).Draw(t, "bytes")
 	w.sim = newRapidSim(t, w.y.cfg)
 	w.onAdmit = func(c *simCall) {
 		w.refill()
@@ -39,6 +41,7 @@ func newWorld(t *rapid.T) *world {
 			w.move(h.bucket, -h.amount)
 		}
 	}
+	w.onDisplaced = w.checkDisplaced
 	w.onEvent = func() {
 		if !w.edited {
 			w.checkSound(true)
@@ -176,6 +179,7 @@ func (w *world) check() {
 	if depth != len(w.wait) {
 		w.t.Fatalf("%d calls wait, lanes count %d", len(w.wait), depth)
 	}
+	w.checkBounds()
 	for id, b := range w.s.slots {
 		if b == nil {
 			continue
@@ -194,6 +198,42 @@ func (w *world) check() {
 			w.t.Fatalf("%v: %s: level %v, model %v", w.since(), b.Name, b.level, w.levels[id])
 		}
 	}
+}
+
+// checkBounds counts what waits again: only who was accepted before a bound, which retries and edits are, is beyond it.
+func (w *world) checkBounds() {
+	depth, bytes := 0, int64(0)
+	counted := make([]yielding, len(w.s.lanes))
+	for _, c := range w.wait {
+		n := c.node
+		depth, bytes = depth+1, bytes+c.Bytes
+		if n.place == ordered && n.mayYield() {
+			counted[n.queue.lane.index].n++
+			counted[n.queue.lane.index].bytes += c.Bytes
+		}
+	}
+	if depth != w.s.depth || bytes != w.s.bytes {
+		w.t.Fatalf("%d calls of %d bytes wait, %d and %d are counted", depth, bytes, w.s.depth, w.s.bytes)
+	}
+	for i, l := range w.s.lanes {
+		if l.yielding != counted[i] {
+			w.t.Fatalf("lane %s: %+v may be displaced, counted are %+v", l.Name, counted[i], l.yielding)
+		}
+	}
+}
+
+// checkDisplaced fails when somebody lost his place to whom it could not: who is told so is neither a retry nor was
+// ever a head, gave way to the highest priority there is in the queues, and is told of a wait.
+func (w *world) checkDisplaced(c *simCall) {
+	if c.retried || c.seq != 0 || c.verdict.Wait <= 0 {
+		w.t.Fatalf("displaced: %+v, retried %v, committed %v", c.verdict, c.retried, c.seq)
+	}
+	for _, l := range w.s.lanes {
+		if l.Priority > c.lane.Priority {
+			return
+		}
+	}
+	w.t.Fatalf("displaced from the highest priority")
 }
 
 // step does one random operation and lets what follows from it happen.
@@ -216,6 +256,8 @@ func (w *world) step(ops string) {
 		w.s.Submit(&Call{Costs: []Cost{{Bucket: 0, Amount: math.NaN()}}, Deadline: w.now.Add(-time.Hour)}, w.now.Add(-time.Hour))
 	case 'e':
 		w.edit()
+	case 'r':
+		w.raise()
 	case 'l':
 		w.modelled = false
 		b := w.y.cfg.Buckets[rapid.IntRange(0, len(w.y.cfg.Buckets)-1).Draw(w.rt, "bucket")]
@@ -228,7 +270,23 @@ func (w *world) step(ops string) {
 	w.check()
 }
 
-// edit applies a random change of the configuration: other capacities and rates, limits and lanes that go.
+// raise lifts one level, and never above the fact or the capacity.
+func (w *world) raise() {
+	w.modelled = false
+	spec := w.y.cfg.Buckets[rapid.IntRange(0, len(w.y.cfg.Buckets)-1).Draw(w.rt, "bucket")]
+	id, _ := w.s.Bucket(spec.Name)
+	fact := spec.Capacity * rapid.Float64Range(-0.5, 1.5).Draw(w.rt, "level")
+	before := w.level(spec.Name)
+	w.s.Raise(id, fact, w.now)
+	after, top := w.level(spec.Name), min(fact, w.s.bucket(id).Capacity)
+	if spec.Kind == Slots && after != before || spec.Kind == Continuous && after != max(before, top) {
+		w.t.Fatalf("%s: the fact %v of %v moved the level from %v to %v", spec.Name, fact, top, before, after)
+	}
+	w.onEvent()
+}
+
+// edit applies a random change of the configuration: other capacities and rates, limits and lanes that go, and all
+// that lanes state.
 func (w *world) edit() {
 	w.modelled, w.edited = false, true
 	var cfg Config
@@ -240,7 +298,8 @@ func (w *world) edit() {
 		b.Rate *= rapid.SampledFrom([]float64{0.5, 1, 2}).Draw(w.rt, "rate")
 		cfg.Buckets = append(cfg.Buckets, b)
 	}
-	for _, l := range w.y.cfg.Lanes {
+	cfg.MaxDepth, cfg.MaxBytes = rapid.IntRange(0, 5).Draw(w.rt, "depth"), rapid.Int64Range(0, 200).Draw(w.rt, "bytes")
+	for _, l := range w.y.drawLanes(w.rt, len(w.y.cfg.Lanes)) {
 		if rapid.IntRange(0, 3).Draw(w.rt, "lane goes") > 0 {
 			cfg.Lanes = append(cfg.Lanes, l)
 		}
@@ -304,7 +363,7 @@ func TestOutsideFactsKeepTheInvariants(t *testing.T) {
 	check(t, 2000, func(t *rapid.T) {
 		w := newWorld(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			w.step("uuuusscmttbl")
+			w.step("uuuusscmttblr")
 		}
 		w.drain()
 	})

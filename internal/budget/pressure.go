@@ -79,27 +79,3 @@ func (s *Scheduler) paused(l *lane) bool {
 	}
 	return false
 }
-
-// yields says whether the call may not borrow: its lane is paused for a waiting call that needs one of its buckets.
-// Where none does, nobody is served by leaving it there.
-func (s *Scheduler) yields(c *Call) bool {
-	if !s.pressure.nearlyFull {
-		return false
-	}
-	for _, q := range s.active {
-		if q.lane.Priority > c.lane.Priority && q.candidate(s.clock) != nil && q.meets(c) {
-			return true
-		}
-	}
-	return false
-}
-
-// meets says whether the queue's calls and this one have a bucket in common.
-func (q *queue) meets(c *Call) bool {
-	for k := range c.holds {
-		if q.find(c.holds[k].bucket) >= 0 {
-			return true
-		}
-	}
-	return false
-}

@@ -21,8 +21,9 @@ type sim struct {
 	onEvent func()
 	decided []*Call
 	spent   map[BucketID]float64
-	// expired and late count calls that were accepted and then refused.
-	expired, late int
+	// expired, late and displaced count calls that were accepted and then refused.
+	expired, late, displaced int
+	onDisplaced              func(*simCall)
 }
 
 // failing is what testing.T and rapid.T share.
@@ -89,6 +90,11 @@ func (m *sim) advance() {
 			m.admitted(c)
 		case v.Reason == ReasonQueueExpired:
 			m.expired++
+		case v.Reason == ReasonDisplaced:
+			m.displaced++
+			if m.onDisplaced != nil {
+				m.onDisplaced(c)
+			}
 		default:
 			m.late++
 		}

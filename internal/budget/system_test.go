@@ -144,41 +144,58 @@ func (m *sim) checkSound(debt bool) {
 }
 
 // checkConserving fails when a call that is next waits although all its buckets have what the others' credits do
-// not claim. Calls of the same lane that were committed before keep their part. Only in queues that are nearly full
-// does a call also wait for one of a higher priority that needs one of its buckets.
+// not claim, and nobody who comes before it in the order of borrowing waits for one of them and costs no more. Calls of
+// the same lane that were committed before keep their part. Only in queues that are nearly full does a call also wait
+// for one of a higher priority that costs more.
 func (m *sim) checkConserving() {
 	for _, q := range m.s.active {
 		n := q.candidate(m.s.clock)
-		if n == nil {
-			continue
-		}
-		blocked := false
-		for _, h := range n.call.holds {
-			m.s.refill(h.bucket)
-			others := m.s.aside(n.call, h.bucket)
-			for j := range h.bucket.accounts {
-				if j != q.lane.index {
-					others += max(0, h.bucket.accounts[j].credit)
-				}
-			}
-			blocked = blocked || h.bucket.level < h.amount+others
-		}
-		if !blocked && !m.outranked(n.call) {
+		if n != nil && !m.blocked(n.call) && !m.outranked(n.call) {
 			m.t.Fatalf("%v: a call of lane %s waits for nothing", m.since(), q.lane.Name)
 		}
 	}
 }
 
-// outranked is the exception of checkConserving, from the queues alone.
-func (m *sim) outranked(c *Call) bool {
-	if !m.s.pressure.nearlyFull {
-		return false
+// blocked says whether some bucket has less than the call and the credits of the others.
+func (m *sim) blocked(c *Call) bool {
+	for k := range c.holds {
+		if m.short(c, &c.holds[k]) {
+			return true
+		}
 	}
+	return false
+}
+
+func (m *sim) short(c *Call, h *hold) bool {
+	m.s.refill(h.bucket)
+	others := m.s.aside(c, h.bucket)
+	for j := range h.bucket.accounts {
+		if j != c.lane.index {
+			others += max(0, h.bucket.accounts[j].credit)
+		}
+	}
+	return h.bucket.level < h.amount+others
+}
+
+// outranked is the exception of checkConserving.
+func (m *sim) outranked(c *Call) bool {
 	for _, q := range m.s.active {
+		l := q.lane
+		n := q.candidate(m.s.clock)
+		higher := l.Priority > c.lane.Priority
+		if n == nil || l == c.lane || !higher && (l.Priority != c.lane.Priority || l.v >= c.lane.v) {
+			continue
+		}
+		larger, waits, shared := false, false, false
 		for k := range c.holds {
-			if q.lane.Priority > c.lane.Priority && q.find(c.holds[k].bucket) >= 0 {
-				return true
+			if h := n.call.holding(c.holds[k].bucket); h != nil {
+				shared = true
+				larger = larger || h.amount > c.holds[k].amount
+				waits = waits || m.short(n.call, h)
 			}
+		}
+		if waits && !larger || shared && higher && m.s.pressure.nearlyFull {
+			return true
 		}
 	}
 	return false

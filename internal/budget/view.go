@@ -55,23 +55,14 @@ func (b *bucket) claim(j, i int, as stance) claim {
 	return c
 }
 
-// pace is how much lane j can take of the bucket in a second while lane i wants it. Where j is of a lower priority,
-// it borrows before i only when its call fits and i's does not: when its credit has grown by the difference of the two,
-// as a borrower may count its own credit and not the other's. That is once in every call of its own, c′, per c′ − c of
-// credit, so its pace is r·R·c′/(c′ − c); smaller calls than i's pass whenever they fit. What calls cost is averaged.
+// pace is how much lane j can take of the bucket in a second while lane i wants it. Where j is of a lower priority, it
+// only borrows before i while its calls are smaller than i's, see yields. What calls cost is averaged.
 func (b *bucket) pace(j, i int) float64 {
 	a, me := &b.accounts[j], &b.accounts[i]
-	if a.priority >= me.priority {
-		return b.Rate
+	if a.priority < me.priority && a.mean() >= me.usual {
+		return a.share * b.Rate
 	}
-	own, more := a.share*b.Rate, a.mean()-me.usual
-	switch {
-	case own == 0 && more >= 0:
-		return 0
-	case more <= 0:
-		return b.Rate
-	}
-	return min(own*(me.usual+more)/more, b.Rate)
+	return b.Rate
 }
 
 // mean is what the lane's waiting calls cost on average, or its calls of late.

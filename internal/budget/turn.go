@@ -1,0 +1,113 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "math"
+
+// Whoever may borrow first by the order goes first, but in continuous time that is not enough: a lane may count its own
+// credit towards what it borrows and must leave the other's, so of two lanes with waiting calls the one that did not go
+// last finds room first, and they would alternate whatever their priorities and weights. So a call does not borrow what
+// a call before it in the order still lacks, where that one costs no more. Smaller calls go on borrowing beside a larger
+// one that collects: it goes by its own credit, and they need not wait for it.
+
+// precedes says whether the lane borrows before another one.
+func (l *lane) precedes(m *lane) bool {
+	if l.class != m.class {
+		return l.Priority > m.Priority
+	}
+	return l.turn() < m.turn()
+}
+
+// turn is the virtual time at which the lane would borrow.
+func (l *lane) turn() float64 {
+	if l.depth == 0 {
+		return max(l.v, l.class.v)
+	}
+	return l.v
+}
+
+// yields says whether a call that could borrow must leave it to one before it in the order.
+func (s *Scheduler) yields(c *Call) bool {
+	for _, q := range s.active {
+		if q.lane == c.lane || !q.lane.precedes(c.lane) {
+			continue
+		}
+		n := q.candidate(s.clock)
+		if n != nil && (s.outranks(q, c) || s.awaits(n.call, c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// outranks says whether the call's lane is paused for a queue that needs one of its buckets. Where none does, nobody
+// is served by leaving it there.
+func (s *Scheduler) outranks(q *queue, c *Call) bool {
+	return s.pressure.nearlyFull && q.lane.Priority > c.lane.Priority && q.meets(c)
+}
+
+// awaits says whether x, which comes before c, lacks what c would borrow and costs no more.
+func (s *Scheduler) awaits(x, c *Call) bool {
+	lacking := false
+	for k := range x.holds {
+		h := &x.holds[k]
+		mine := c.holding(h.bucket)
+		if mine == nil {
+			continue
+		}
+		if h.amount > mine.amount {
+			return false
+		}
+		lacking = lacking || s.lacksFor(x, h, c, mine)
+	}
+	return lacking
+}
+
+// lacksFor is awaits on one bucket that both need.
+func (s *Scheduler) lacksFor(x *Call, h *hold, c *Call, mine *hold) bool {
+	s.refill(h.bucket)
+	return s.testHold(c, mine) == borrows && s.testHold(x, h) == lacks
+}
+
+// yieldsFor is how many seconds a call that could borrow must leave it, if nothing moves meanwhile: until those before
+// it lack no more what it would take, or wait for something else alone.
+func (s *Scheduler) yieldsFor(c *Call) float64 {
+	wait := 0.0
+	for _, q := range s.active {
+		if q.lane == c.lane || !q.lane.precedes(c.lane) {
+			continue
+		}
+		n := q.candidate(s.clock)
+		switch {
+		case n == nil:
+		case s.outranks(q, c):
+			return math.Inf(1)
+		case s.awaits(n.call, c):
+			wait = max(wait, s.awaitsFor(n.call, c))
+		}
+	}
+	return wait
+}
+
+// awaitsFor is when x lacks nothing any more that c would borrow.
+func (s *Scheduler) awaitsFor(x, c *Call) float64 {
+	wait := 0.0
+	for k := range x.holds {
+		h := &x.holds[k]
+		if mine := c.holding(h.bucket); mine != nil && s.lacksFor(x, h, c, mine) {
+			wait = max(wait, s.holdReady(x, h, lacks, borrows))
+		}
+	}
+	return wait
+}
+
+// meets says whether the queue's calls and this one have a bucket in common.
+func (q *queue) meets(c *Call) bool {
+	for k := range c.holds {
+		if q.find(c.holds[k].bucket) >= 0 {
+			return true
+		}
+	}
+	return false
+}
