@@ -58,6 +58,9 @@ func (p *Provider) common(h http.Header, l *limit, now time.Time) {
 	switch l.Budget {
 	case plan.Requests:
 		suffix = "Requests"
+		if p.facts.Name == "Groq" {
+			return // there it is of the day
+		}
 	case plan.Tokens:
 	default:
 		return
