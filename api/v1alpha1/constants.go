@@ -51,9 +51,11 @@ const (
 
 // Reasons of Throttled. Each has a fixed next step.
 const (
-	ReasonNotThrottled   = "NotThrottled"
-	ReasonPolicyLimit    = "PolicyLimit"
-	ReasonProviderLimit  = "ProviderLimit"
+	ReasonNotThrottled  = "NotThrottled"
+	ReasonPolicyLimit   = "PolicyLimit"
+	ReasonProviderLimit = "ProviderLimit"
+	// ReasonOutsideTraffic says that others use the provider's limit with the same key or account.
+	ReasonOutsideTraffic = "OutsideTraffic"
 	ReasonQuotaExhausted = "QuotaExhausted"
 	ReasonObserveOnly    = "ObserveOnly"
 	ReasonUnknown        = "Unknown"

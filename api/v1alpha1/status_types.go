@@ -119,6 +119,12 @@ type LaneStatus struct {
 	// offered calls arrived.
 	// +optional
 	Offered int64 `json:"offered"`
+	// priority is the lane's, where the provider's lanes have several.
+	// +optional
+	Priority *int32 `json:"priority,omitempty"`
+	// queueFullIn is when the queue will be full in some gateway, if it goes on growing as in the last minute.
+	// +optional
+	QueueFullIn Wait `json:"queueFullIn,omitempty"`
 	// queued calls wait now.
 	// +optional
 	Queued int64 `json:"queued"`
@@ -135,11 +141,11 @@ type LaneStatus struct {
 	// sent calls went to the provider.
 	// +optional
 	Sent int64 `json:"sent"`
-	// share is what the lane is sure of, of the provider's first token limit.
+	// share is what the lane is sure of, of the provider's first token limit, as far as that is in effect.
 	// +kubebuilder:validation:MaxLength=40
 	// +optional
 	Share string `json:"share,omitempty"`
-	// waitForLargest is the guaranteed wait of the lane's largest call.
+	// waitForLargest is the longest wait of the lane's largest call that its share allows, over all limits.
 	// +optional
 	WaitForLargest Wait `json:"waitForLargest,omitempty"`
 	// waitMedian is the median wait of the calls sent.
@@ -183,7 +189,7 @@ type LimitStatus struct {
 	// remainingHeldForLanes is the part of remaining that lanes have claimed.
 	// +optional
 	RemainingHeldForLanes Amount `json:"remainingHeldForLanes,omitempty"`
-	// state is Binding (calls wait for it), Near or Free.
+	// state is Binding (calls wait for it, or for what the provider has left of it), Near or Free.
 	// +optional
 	State LimitState `json:"state,omitempty"`
 	// total is the declared amount.
@@ -192,9 +198,16 @@ type LimitStatus struct {
 	// totalAtProvider is the limit the provider states.
 	// +optional
 	TotalAtProvider Amount `json:"totalAtProvider,omitempty"`
+	// totalInEffect is what the gateways use of the amount after the provider refused calls that it should not
+	// have; it returns to total by itself.
+	// +optional
+	TotalInEffect Amount `json:"totalInEffect,omitempty"`
 	// used is what was used.
 	// +optional
 	Used Amount `json:"used,omitempty"`
+	// usedElsewhere is about what others use of the provider's limit, with the same key or account.
+	// +optional
+	UsedElsewhere Amount `json:"usedElsewhere,omitempty"`
 	// usedBy names the pods that used most, at most 3, with their share.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=3
@@ -223,6 +236,18 @@ type ProviderStatus struct {
 	// +kubebuilder:validation:MaxLength=40
 	// +required
 	Name string `json:"name,omitempty"`
+	// deadLetters are deferred calls that were given up, kept now.
+	// +optional
+	DeadLetters *int64 `json:"deadLetters,omitempty"`
+	// deferred counts calls that were answered 202, to be made later.
+	// +optional
+	Deferred *int64 `json:"deferred,omitempty"`
+	// deferredWaiting are those still to be made now.
+	// +optional
+	DeferredWaiting *int64 `json:"deferredWaiting,omitempty"`
+	// failedOver counts calls that the provider named by failoverTo answered instead.
+	// +optional
+	FailedOver *int64 `json:"failedOver,omitempty"`
 	// message is the provider's own code and words for a state that is not Healthy or Idle, and a sentence where
 	// an SDK repeats calls as well as the gateway, with the setting that ends it.
 	// +kubebuilder:validation:MaxLength=256

@@ -118,7 +118,7 @@ func (v verdict) boundBy() string {
 			return v.limit.name
 		}
 		return v.provider.name
-	case v1alpha1.ReasonProviderLimit, v1alpha1.ReasonQuotaExhausted:
+	case v1alpha1.ReasonProviderLimit, v1alpha1.ReasonOutsideTraffic, v1alpha1.ReasonQuotaExhausted:
 		return v.provider.name
 	}
 	return nothing

@@ -77,6 +77,45 @@ var goldenCases = map[string]struct {
 		p.TooManyRequests, p.State = 25, "Throttling"
 		in.Figures.Limits[0].ProviderLimit = 300_000
 	})},
+	"used elsewhere": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		p := &in.Figures.Providers[0]
+		p.TooManyRequests, p.State = 61, "Throttling"
+		l := &in.Figures.Limits[0]
+		l.Used, l.Offered = figures.NewFlow(5*130_000, figures.Window), figures.NewFlow(5*140_000, figures.Window)
+		l.ProviderRemaining, l.ProviderLimit, l.Effective, l.Remaining = 3_000, 400_000, 0.7225, 390_000
+	})},
+	"held below the provider's limit": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		l := &in.Figures.Limits[0]
+		l.ProviderBinding, l.ProviderRemaining, l.ProviderLimit, l.OutsidersPerSecond = true, 900, 300_000, 100
+		l.Used, l.Offered = figures.NewFlow(5*299_000, figures.Window), figures.NewFlow(5*310_000, figures.Window)
+		in.Figures.Lanes[1].Queued, in.Figures.Lanes[1].QueuedOldest = 12, 9*time.Second
+	})},
+	"lanes in order, a queue that fills": {inputs: withExample(func(in *Inputs) {
+		lanes := in.Compiled.Routes[0].Lanes
+		lanes[0].Priority, lanes[1].Priority = -10, 100
+		in.Figures.Lanes[1].Growing, in.Figures.Lanes[1].FullIn = true, 47*time.Second
+		in.Figures.Lanes[0].Refused, in.Figures.Lanes[0].RefusedMostlyFor = 4, "Displaced"
+	}), previous: examplePrevious},
+	"failed over and deferred": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		r := &in.Compiled.Routes[0]
+		r.Throttle.OnCeilingExceeded, r.Throttle.FailoverTo = plan.Failover, "anthropic-eu"
+		r.Deadline.OnExceeded, r.Deferred = plan.Defer, &plan.Deferred{MaxAgeSeconds: 60}
+		eu := exampleRoute()
+		eu.Name, eu.Lanes, eu.Limits = "anthropic-eu", eu.Lanes[2:], eu.Limits[:1]
+		in.Compiled.Routes = append(in.Compiled.Routes, eu)
+		p := &in.Figures.Providers[0]
+		p.TooManyRequests, p.State, p.FailedOver = 40, "Throttling", 37
+		p.Deferred, p.DeferredWaiting, p.DeadLetters = 12, 5, 1
+	})},
+	"calls given up": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		in.Pods = in.Pods[1:2]
+		in.Figures.Gateways = in.Figures.Gateways[:1]
+		in.Figures.Providers[0].DeadLetters, in.Figures.Providers[0].Deferred = 3, 3
+	}), previous: examplePrevious},
 	"quota exhausted": {inputs: withExample(func(in *Inputs) {
 		quiet(in)
 		p := &in.Figures.Providers[0]
@@ -128,7 +167,7 @@ func TestStatusReadsAsDesigned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, strings.NewReplacer(" ", "-", ",", "").Replace(name)+".out.yaml", out)
+			golden(t, strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(name)+".out.yaml", out)
 		})
 	}
 }

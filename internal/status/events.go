@@ -47,6 +47,9 @@ func reportedEvents(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods pod
 	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonPolicyLimit) {
 		add(v1alpha1.ReasonPolicyLimit, "%s", v.policyLimitNote())
 	}
+	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonOutsideTraffic) {
+		add(v1alpha1.ReasonOutsideTraffic, "%s %s", set.throttled.message, v.nextStep())
+	}
 	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonQuotaExhausted) {
 		add(v1alpha1.ReasonQuotaExhausted, "%s %s", set.throttled.message, v.nextStep())
 	}

@@ -32,7 +32,8 @@ func material(a, b v1alpha1.RateLimitPolicyStatus) bool {
 	}
 	for i := range a.Providers {
 		p, q := a.Providers[i], b.Providers[i]
-		if movedCount(p.Sends, q.Sends) || movedCount(p.TooManyRequests, q.TooManyRequests) || movedCount(p.Overloads, q.Overloads) {
+		if movedCount(p.Sends, q.Sends) || movedCount(p.TooManyRequests, q.TooManyRequests) || movedCount(p.Overloads, q.Overloads) ||
+			movedElsewhere(p, q) {
 			return true
 		}
 	}
@@ -47,6 +48,8 @@ func materialLimit(a, b v1alpha1.LimitStatus) bool {
 		{a.Offered, b.Offered},
 		{a.Remaining, b.Remaining},
 		{a.RemainingHeldForLanes, b.RemainingHeldForLanes},
+		{a.TotalInEffect, b.TotalInEffect},
+		{a.UsedElsewhere, b.UsedElsewhere},
 	} {
 		if math.Abs(value(p[0])-value(p[1])) >= materialFraction*total {
 			return true
@@ -62,7 +65,12 @@ func materialLane(a, b v1alpha1.LaneStatus) bool {
 	}
 	return moved(float64(a.Offered), float64(b.Offered)) || moved(float64(a.Sent), float64(b.Sent)) ||
 		moved(float64(a.RefusedByPolicy), float64(b.RefusedByPolicy)) ||
-		movedWait(a.WaitMedian, b.WaitMedian)
+		movedWait(a.WaitMedian, b.WaitMedian) || (a.QueueFullIn == "") != (b.QueueFullIn == "")
+}
+
+func movedElsewhere(a, b v1alpha1.ProviderStatus) bool {
+	return movedCount(a.FailedOver, b.FailedOver) || movedCount(a.Deferred, b.Deferred) ||
+		movedCount(a.DeferredWaiting, b.DeferredWaiting) || movedCount(a.DeadLetters, b.DeadLetters)
 }
 
 func moved(a, b float64) bool {

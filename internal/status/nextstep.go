@@ -33,6 +33,9 @@ func nextStep(in Inputs, pods podView, conditions conditionSet, views []provider
 	if ungoverned == "" {
 		ungoverned = stackedAdvice(views)
 	}
+	if ungoverned == "" {
+		ungoverned = deadLettersAdvice(views)
+	}
 	return truncate(ungoverned, maxNextStep)
 }
 
@@ -45,6 +48,8 @@ func (v verdict) nextStep() string {
 		return join(" ", v.limit.relief(v.provider.name), retryingDoesNotHelp)
 	case v1alpha1.ReasonProviderLimit:
 		return v.lowerOrAsk()
+	case v1alpha1.ReasonOutsideTraffic:
+		return v.limit.makeRoom(v.provider.name)
 	case v1alpha1.ReasonQuotaExhausted:
 		again := "One call a minute tries whether it is back."
 		if at := v.provider.seen.QuotaResetAt; !at.IsZero() {

@@ -5,10 +5,8 @@ package status
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -26,7 +24,13 @@ func limitStatuses(views []providerView, reported bool) []v1alpha1.LimitStatus {
 			continue
 		}
 		s.State, s.Remaining, s.Used = v.state(), amount(v.remaining()), amount(v.used)
-		if s.State != v1alpha1.LimitFree {
+		if v.reduced() {
+			s.TotalInEffect = amount(v.inEffect())
+		}
+		if used := v.elsewhere(); used > 0 {
+			s.UsedElsewhere = amount(used)
+		}
+		if s.State != v1alpha1.LimitFree || s.TotalInEffect != "" || s.UsedElsewhere != "" {
 			v.addDetail(&s)
 		}
 		out = append(out, s)
@@ -69,6 +73,7 @@ func laneStatuses(views []providerView) []v1alpha1.LaneStatus {
 		s := v1alpha1.LaneStatus{
 			Name: v.name, Offered: v.seen.Offered, Sent: v.seen.Sent, Queued: v.seen.Queued,
 			RefusedByPolicy: v.seen.Refused, Share: v.share(), WaitForLargest: v.waitForLargest(),
+			Priority: v.priority(), QueueFullIn: v.queueFullIn(),
 		}
 		if v.seen.Refused > 0 {
 			s.RefusedMostlyFor = truncate(v.seen.RefusedMostlyFor, 32)
@@ -102,14 +107,17 @@ func (v laneView) sure() float64 {
 	return float64(v.first.Amount) * float64(v.declared.SharePermille) / 1000
 }
 
-// waitForLargest is largest / (share of the rate): the time in which the lane's sure part alone refills
-// what its largest declared call needs, from nothing.
+// waitForLargest is the time in which the lane's sure part alone refills what its largest declared call needs of any
+// limit, from nothing.
 func (v laneView) waitForLargest() v1alpha1.Wait {
-	if v.first == nil || v.declared.LargestCallTokens == 0 || v.sure() <= 0 {
+	if v.declared.LargestCallTokens == 0 {
 		return ""
 	}
-	seconds := float64(v.declared.LargestCallTokens) / v.sure() * float64(v.first.WindowSeconds)
-	return wait(time.Duration(math.Min(seconds, 1e9) * float64(time.Second)))
+	longest, limit, bounded := v.route.WaitBound(&v.declared, v.declared.LargestCallTokens)
+	if !bounded || limit == "" {
+		return ""
+	}
+	return wait(longest)
 }
 
 // providerStatuses are sorted by name. An idle provider has name and state only.
@@ -133,6 +141,7 @@ func providerStatuses(views []providerView, reported bool) []v1alpha1.ProviderSt
 		if s.State != v1alpha1.ProviderIdle {
 			s.Message = truncate(join(" ", s.Message, v.stackedWords()), maxReason)
 		}
+		v.addElsewhere(&s)
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.ProviderStatus) int { return strings.Compare(a.Name, b.Name) })

@@ -48,18 +48,29 @@ func judge(in Inputs, views []providerView, previous string) verdict {
 		return verdict{reason: v1alpha1.ReasonQuotaExhausted, provider: p}
 	}
 	if p := worstProvider(views, func(v providerView) bool { return !v.route.Observe && v.refusesOver(loudShare) }); p != nil {
-		return verdict{reason: v1alpha1.ReasonProviderLimit, provider: p, limit: p.fullest()}
+		return limitedByProvider(p)
 	}
 	if l, p := bindingLimit(views, previous); l != nil {
 		return verdict{reason: v1alpha1.ReasonPolicyLimit, limit: l, provider: p}
 	}
 	if p := worstProvider(views, func(v providerView) bool { return !v.route.Observe && v.refusesOver(strayShare) }); p != nil {
-		return verdict{reason: v1alpha1.ReasonProviderLimit, provider: p, limit: p.fullest()}
+		return limitedByProvider(p)
+	}
+	if p := worstProvider(views, func(v providerView) bool { return v.heldByProvider(previous) }); p != nil {
+		return limitedByProvider(p)
 	}
 	if p := worstProvider(views, providerView.wouldThrottle); p != nil {
 		return verdict{reason: v1alpha1.ReasonObserveOnly, provider: p, limit: p.fullest()}
 	}
 	return verdict{reason: v1alpha1.ReasonNotThrottled}
+}
+
+// limitedByProvider blames others on the account where they use a noticeable part of its limit.
+func limitedByProvider(p *providerView) verdict {
+	if l := p.outside(); l != nil {
+		return verdict{reason: v1alpha1.ReasonOutsideTraffic, provider: p, limit: l}
+	}
+	return verdict{reason: v1alpha1.ReasonProviderLimit, provider: p, limit: p.awaited()}
 }
 
 // unknown reports whether there are pods, and none of them says anything.
@@ -177,11 +188,17 @@ func (v verdict) message(in Inputs, views []providerView) string {
 	case v1alpha1.ReasonQuotaExhausted:
 		return join(" ", v.provider.quoted("a quota is used up"), "This is billing, not rate.")
 	case v1alpha1.ReasonProviderLimit:
-		return join(" ", v.provider.refusals()+".", v.allowed("this policy allows"))
+		held, kept := "", ""
+		if v.limit != nil {
+			held, kept = v.limit.leftThere(), v.limit.keepTo()
+		}
+		return join(" ", held, v.provider.refusals()+".", v.allowed("this policy allows"), kept, v.provider.failedOverWords())
+	case v1alpha1.ReasonOutsideTraffic:
+		return join(" ", v.limit.usedElsewhere(), v.provider.refusals()+".", v.limit.keepTo(), v.provider.failedOverWords())
 	case v1alpha1.ReasonObserveOnly:
 		return join(" ", v.allowed("Enforce would allow"), v.provider.refusals()+". Observe delays and refuses nothing.")
 	case v1alpha1.ReasonPolicyLimit:
-		return join(" ", v.limit.holding(), v.provider.refusals()+".")
+		return join(" ", v.limit.holding(), v.provider.refusals()+".", v.provider.fillingWords())
 	}
 	return quietMessage(in, views)
 }

@@ -25,6 +25,8 @@ type limitView struct {
 	offered, used float64
 	// gateways report, each with a part of the limit.
 	gateways int
+	// refused: the provider answers noticeably many sends with 429.
+	refused bool
 }
 
 // laneView is one lane.
@@ -33,7 +35,9 @@ type laneView struct {
 	provider string
 	declared plan.Lane
 	seen     figures.LaneFigures
-	// first is the provider's first token limit, which shares are said of; nil without one.
+	// route has the amounts that are in effect.
+	route *plan.Route
+	// first is its first token limit, which shares are said of; nil without one.
 	first *plan.Limit
 	// onlyDefault: the provider declares no lane of its own.
 	onlyDefault bool
@@ -71,12 +75,15 @@ func lookup(in Inputs) []providerView {
 	for _, r := range in.Compiled.Routes {
 		v := providerView{name: r.Name, route: r, seen: providers[r.Name]}
 		for _, l := range r.Limits {
-			v.limits = append(v.limits, viewLimit(in, r, l, limits[pair{r.Name, l.Name}]))
+			seen := viewLimit(in, r, l, limits[pair{r.Name, l.Name}])
+			seen.refused = v.refusesOver(strayShare)
+			v.limits = append(v.limits, seen)
 		}
+		effective := v.inEffect()
 		for _, l := range r.Lanes {
 			v.lanes = append(v.lanes, laneView{
 				name: r.Name + "/" + l.Name, provider: r.Name, declared: l, seen: lanes[pair{r.Name, l.Name}],
-				first: firstTokenLimit(r), onlyDefault: len(r.Lanes) == 1,
+				route: effective, first: firstTokenLimit(effective), onlyDefault: len(r.Lanes) == 1,
 			})
 		}
 		views = append(views, v)
@@ -98,7 +105,7 @@ func viewLimit(in Inputs, r plan.Route, l plan.Limit, seen figures.LimitFigures)
 	return v
 }
 
-func firstTokenLimit(r plan.Route) *plan.Limit {
+func firstTokenLimit(r *plan.Route) *plan.Limit {
 	for i, l := range r.Limits {
 		if l.Budget == plan.InputTokens || l.Budget == plan.Tokens {
 			return &r.Limits[i]
@@ -126,7 +133,7 @@ const nearFraction = 0.8
 
 func (v limitView) state() v1alpha1.LimitState {
 	switch {
-	case v.seen.Binding:
+	case v.seen.Binding || v.seen.ProviderBinding:
 		return v1alpha1.LimitBinding
 	case v.declared.Amount > 0 && v.used >= nearFraction*float64(v.declared.Amount):
 		return v1alpha1.LimitNear
