@@ -84,25 +84,19 @@ func (p *private) charge(a *attempt) {
 		case more > 0:
 			p.level[k] -= more
 		default:
-			// What comes back is kept as far as an idle lane keeps anything, then and now.
-			hold := min(p.epochs[p.k].hold[k], p.holdAt(a.left, k))
-			p.level[k] = max(p.level[k], min(hold, p.level[k]-more))
+			// What comes back is kept as far as an idle lane keeps anything, since it really came.
+			p.level[k] = max(p.level[k], min(p.leastHold(a.left, k), p.level[k]-more))
 		}
 	}
 }
 
-// holdAt is the hold in force at a time, the least if that changed just then.
-func (p *private) holdAt(at time.Duration, k int) float64 {
-	hold := p.epochs[0].hold[k]
-	for _, e := range p.epochs[1:] {
-		switch {
-		case e.at < at:
-			hold = e.hold[k]
-		case e.at == at:
-			hold = min(hold, e.hold[k])
-		}
+// leastHold is the least hold in force from a time until now.
+func (p *private) leastHold(from time.Duration, k int) float64 {
+	least := p.epochs[p.k].hold[k]
+	for i := p.k; i > 0 && p.epochs[i].at >= from; i-- {
+		least = min(least, p.epochs[i-1].hold[k])
 	}
-	return hold
+	return least
 }
 
 // grow refills up to a time, through the edits before it.
