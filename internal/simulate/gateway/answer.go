@@ -28,6 +28,7 @@ func (j *job) Headers(a *world.Answer) {
 	g.took(now.Sub(j.ticket.Sent))
 	if a.Status < http.StatusMultipleChoices {
 		g.adm.Succeeded(&j.ticket)
+		j.answered()
 	} else {
 		j.refused(a, &reading, now)
 	}
