@@ -64,7 +64,7 @@ func (g *Gate) observeLocked(t *Ticket, grp *group, m *mirror, b *dialect.Budget
 	g.clampLocked(t, m, b, now)
 	if p := t.part(m); p != nil && g.owner(t) && g.facts.ResetMeans == facts.ResetFull {
 		// Of buckets that refill at once nobody can tell a missing refill from others' spending.
-		m.outsiders.see(sighting{t.Sent, b.Remaining, p.passage.spent}, m.rate, m.limit, max(b.RoundedTo, 1))
+		m.outsiders.see(sighting{t.Sent, b.Remaining, p.passage.spent}, m.rate, m.limit, step(b))
 	}
 	g.fitLocked(grp, m, now)
 }
@@ -82,7 +82,7 @@ func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now t
 	}
 	before := g.sched.Level(m.id, now)
 	took := max(0, now.Sub(t.Sent).Seconds())
-	rounding := max(b.RoundedTo, 1) - 1
+	rounding := step(b) - 1
 	hi := b.Remaining + rounding + m.rate*took
 	lo := math.Inf(-1)
 	if p := t.part(m); p != nil && g.owner(t) && m.unseen == 0 {
@@ -98,13 +98,24 @@ func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now t
 		m.lowered(t, now)
 	}
 	g.sched.Lower(m.id, max(lo, hi-inside), now)
-	if lo > math.Inf(-1) {
+	// A remaining of nothing may be less: buckets are in debt, and nobody reports that.
+	if b.Remaining > 0 && lo > math.Inf(-1) {
 		g.sched.Raise(m.id, lo, now)
 	}
 }
 
+// step is what a report is rounded to.
+func step(b *dialect.BudgetReading) float64 {
+	if !(b.RoundedTo >= 1) {
+		return 1
+	}
+	return min(b.RoundedTo, largestCost)
+}
+
 // disagree takes in by how much a report contradicts the mirror.
-func (m *mirror) disagree(by float64) { m.disagreement += disagreementWeight * (by - m.disagreement) }
+func (m *mirror) disagree(by float64) {
+	m.disagreement += disagreementWeight * (clamp(by, -largestCost, largestCost) - m.disagreement)
+}
 
 // learnLocked learns a limit and its rate: from the window where the dialect knows it, else from what a
 // reset to full says; mu is held.

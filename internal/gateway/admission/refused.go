@@ -30,8 +30,7 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 		}
 		level := cost - 1
 		if ok {
-			// Waits are rounded up, often to whole seconds: what the refusal itself reports beats them.
-			level = max(cost-wait.Seconds()*m.rate*slower, remaining(r, m.budget))
+			level = told(cost, wait, m.rate*slower, remaining(r, m.budget))
 		}
 		unexpected = unexpected || m.let(t) && cost <= m.capacity
 		g.sched.Lower(m.id, min(level, cost-1), now)
@@ -45,6 +44,16 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 		g.adaptLocked(grp, t, unexpected, now)
 	}
 	g.runLocked(now)
+}
+
+// told is the level that a wait for a call of a cost tells of. Waits are rounded up to whole seconds, and within that
+// second what the refusal itself reports beats them; beyond it does not, for nobody reports less than nothing.
+func told(cost float64, wait time.Duration, rate, remaining float64) float64 {
+	level := cost - wait.Seconds()*rate
+	if wait%time.Second == 0 {
+		level = max(level, min(remaining, level+rate, cost))
+	}
+	return level
 }
 
 // lowered notes that the answer to t showed what is in flight not to fit.

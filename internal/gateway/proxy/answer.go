@@ -17,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+	"github.com/headgate-dev/headgate/internal/policy/decide"
 )
 
 // relayOptions say how a response is passed on.
@@ -96,7 +97,10 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		w: c.w, rc: http.NewResponseController(c.w), resp: resp, meter: meter, stream: opts.stream, now: c.now,
 		guarded:  opts.stream || resp.ContentLength < 0 || resp.ContentLength > plainBuffer,
 		progress: opts.progress,
-		begun:    c.body.Release, // a stream may run for long, and its body is not needed any more
+		begun: func() {
+			c.body.Release() // a stream may run for long, and its body is not needed any more
+			c.judge(decide.Success)
+		},
 	}
 	// A stream asked for may also be an array of documents, which says when it is over by its last bracket.
 	r.mustEnd = c.op.Metered && (streams(resp.Header) || c.op.Stream)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -72,6 +73,12 @@ type call struct {
 	later    *caller
 	callback string
 	full     bool
+
+	// probe says that the current send tests whether an overload is over, judged that its end is told.
+	probe  bool
+	judged atomic.Bool
+	// kept is how often the call was kept back by an overload of its model.
+	kept int
 
 	// sends counts what left; entered says that the ticket is in the gate's hands.
 	sends   int

@@ -13,6 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
+	"github.com/headgate-dev/headgate/internal/policy/decide"
 )
 
 // guidance is the wait a failure asks for: where a reset tells when a bucket is full, the time until this
@@ -30,6 +31,7 @@ func (c *call) guidance(r *dialect.Reading, class dialect.Class) (time.Duration,
 // countRefusal counts a failure and tells the gate what it means for the levels.
 func (c *call) countRefusal(f dialect.Failure, r *dialect.Reading, wait time.Duration, guided bool, now time.Time) {
 	c.countFailure(f.Class)
+	c.judge(decide.Class(f.Class))
 	c.cfg.health.failed(f, now)
 	if f.Class != dialect.ClassThrottle && f.Class != dialect.ClassOverload {
 		return

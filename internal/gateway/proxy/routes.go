@@ -38,7 +38,9 @@ type route struct {
 	ceilings ceilings
 	// retries bounds the retries that no provider asked for.
 	retries retryBudget
-	goneAt  time.Time
+	// overloads keeps calls back from models that are overloaded.
+	overloads breakers
+	goneAt    time.Time
 	// unattended wait without their callers.
 	unattended unattended
 }

@@ -14,11 +14,16 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+	"github.com/headgate-dev/headgate/internal/policy/decide"
 )
 
 // send makes one attempt. It returns what to wait for before the next one, or nil when the call was
 // answered.
 func (c *call) send() *again {
+	if again, kept := c.keptBack(); kept {
+		return again
+	}
+	defer c.judge("")
 	out, err := c.outgoing()
 	if err != nil {
 		c.settle(admission.Settlement{Kind: admission.NotSent})
@@ -125,6 +130,7 @@ func (c *call) broken(err error) *again {
 		return nil
 	}
 	c.cfg.tally.TransientErrors.Add(1)
+	c.judge(decide.Transient)
 	again, _ := c.next(situation{class: dialect.ClassTransient, maybe: !untouched, never: upstream.Misconfigured(err)})
 	if again != nil {
 		return again
