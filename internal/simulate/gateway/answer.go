@@ -29,6 +29,7 @@ func (j *job) Headers(a *world.Answer) {
 	if a.Status < http.StatusMultipleChoices {
 		g.adm.Succeeded(&j.ticket)
 		j.answered()
+		j.judge(decide.Class(dialect.ClassSuccess))
 	} else {
 		j.refused(a, &reading, now)
 	}
@@ -43,6 +44,7 @@ func (j *job) refused(a *world.Answer, reading *dialect.Reading, now time.Time) 
 	if failure.Class == dialect.ClassTransient {
 		kind = admission.Kept
 	}
+	j.judge(decide.Class(failure.Class))
 	g.adm.ReleaseAt(&j.ticket, admission.Settlement{Kind: kind}, now)
 	wait, source, guided := reading.Wait(failure.Class)
 	if guided && source == dialect.SourceResetHeader {
@@ -110,6 +112,7 @@ func (j *job) Done(a *world.Answer) {
 	o := world.Outcome{Kind: world.Succeeded}
 	if a.HungUp {
 		s.Kind = admission.Kept
+		j.judge("")
 		o = world.Outcome{Kind: world.Failed, Reason: world.ReasonHungUp, Final: true}
 	}
 	g.adm.ReleaseAt(&j.ticket, s, now)

@@ -48,6 +48,8 @@ type gate struct {
 	deferred deferred
 	// ceilings are the waits above the policy's ceiling that the provider stated.
 	ceilings map[admission.Account]stated
+	// breakers are those of overloaded models.
+	breakers map[string]*decide.Breaker
 }
 
 // decided is a ticket that waited, with its verdict.
@@ -60,7 +62,7 @@ func newGate(c *Client, inst *instance, r *route) *gate {
 	g := &gate{
 		c: c, w: c.w, inst: inst, route: r, dialect: registry.ByName(r.plan.Dialect), facts: c.w.Facts(r.plan.Name),
 		settings: settings(&r.plan), queued: map[*admission.Ticket]*job{},
-		ceilings: map[admission.Account]stated{},
+		ceilings: map[admission.Account]stated{}, breakers: map[string]*decide.Breaker{},
 	}
 	opts := admission.Options{
 		Facts: g.facts, Clock: g.now,

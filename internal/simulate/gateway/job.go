@@ -21,8 +21,11 @@ type job struct {
 	ticket admission.Ticket
 
 	arrived, deadline time.Time
-	sends             int
-	queued            bool
+	// sends left, and kept counts those that an overload kept back.
+	sends, kept int
+	queued      bool
+	// probe: the current send tells whether an overload is over; judged: it has told.
+	probe, judged bool
 	// index is its place in the instance's list, -1 when it is over.
 	index int
 	// from is the job that this one fails over from; later says that no caller waits.
@@ -86,7 +89,11 @@ func (j *job) decided(v admission.Verdict) {
 
 // send makes an attempt.
 func (j *job) send() {
+	if !j.allowed() {
+		return
+	}
 	g, now := j.g, j.g.now()
+	j.judged = false
 	j.sends++
 	j.ticket.Sent = now
 	if j.sends == 1 {
