@@ -44,20 +44,34 @@ type raw struct {
 
 const sonnet = "claude-sonnet-4-5"
 
+// tokensOf is an Anthropic call that the gateway counts as so many tokens.
+func tokensOf(model string, tokens int) string {
+	const word = "ab " // a token by the gateway's estimate; the provider is told by a header
+	return fmt.Sprintf(`{"model":%q,"max_tokens":4,"messages":[{"role":"user","content":%q}]}`, model, strings.Repeat(word, tokens))
+}
+
 // message makes an Anthropic call that both the gateway and the provider count as so many tokens.
 func (g *gateway) message(client *http.Client, model string, tokens int, headers ...string) raw {
 	g.t.Helper()
-	const word = "ab " // a token by the gateway's estimate; the provider is told by a header
-	body := fmt.Sprintf(`{"model":%q,"max_tokens":4,"messages":[{"role":"user","content":%q}]}`,
-		model, strings.Repeat(word, tokens))
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.URL+"/anthropic/v1/messages", strings.NewReader(body))
+	headers = append([]string{"X-Fake-Input-Tokens", strconv.Itoa(tokens)}, headers...)
+	return g.postBy(client, "/anthropic/v1/messages", tokensOf(model, tokens), headers...)
+}
+
+// post makes a call with the app's key.
+func (g *gateway) post(path, body string, headers ...string) raw {
+	g.t.Helper()
+	return g.postBy(http.DefaultClient, path, body, headers...)
+}
+
+func (g *gateway) postBy(client *http.Client, path, body string, headers ...string) raw {
+	g.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.URL+path, strings.NewReader(body))
 	if err != nil {
 		g.t.Error(err)
 		return raw{}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Api-Key", "sk-of-the-app")
-	req.Header.Set("X-Fake-Input-Tokens", strconv.Itoa(tokens))
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}

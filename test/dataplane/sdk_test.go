@@ -101,22 +101,6 @@ func (g *gateway) checkKeys() {
 	}
 }
 
-func (g *gateway) checkMetrics(want ...string) {
-	g.t.Helper()
-	status, body := g.Get(g.Admin + "/metrics")
-	if status != http.StatusOK {
-		g.t.Fatalf("metrics: %d %s", status, body)
-	}
-	for _, line := range want {
-		if !strings.Contains(body, line+"\n") {
-			g.t.Errorf("metrics lack %s", line)
-		}
-	}
-	if g.t.Failed() {
-		g.t.Log(body)
-	}
-}
-
 func TestRefusalWithGuidanceIsWaitedOutForTheSDK(t *testing.T) {
 	g := start(t, fakeprovider.Options{}, "")
 	oa, an := g.openai(), g.anthropic()

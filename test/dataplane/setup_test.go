@@ -5,7 +5,10 @@ package dataplane
 
 import (
 	"fmt"
+	"net/http"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
@@ -55,4 +58,33 @@ func startWith(t *testing.T, opts fakeprovider.Options, policy func(url string) 
 	return &gateway{t: t, Gateway: dataplane.Start(t, binary, dataplane.Options{
 		Provider: opts, Policy: policy, Keys: map[string]string{"anthropic": "sk-ant-of-the-gateway"},
 	})}
+}
+
+func (g *gateway) checkMetrics(want ...string) {
+	g.t.Helper()
+	status, body := g.Get(g.Admin + "/metrics")
+	if status != http.StatusOK {
+		g.t.Fatalf("metrics: %d %s", status, body)
+	}
+	for _, line := range want {
+		if !strings.Contains(body, line+"\n") {
+			g.t.Errorf("metrics lack %s", line)
+		}
+	}
+	if g.t.Failed() {
+		g.t.Log(body)
+	}
+}
+
+// metric is the value of one series.
+func (g *gateway) metric(name string) float64 {
+	g.t.Helper()
+	_, body := g.Get(g.Admin + "/metrics")
+	_, rest, found := strings.Cut("\n"+body, "\n"+name+" ")
+	text, _, _ := strings.Cut(rest, "\n")
+	value, err := strconv.ParseFloat(text, 64)
+	if !found || err != nil {
+		g.t.Errorf("metrics lack %s: %v", name, err)
+	}
+	return value
 }
