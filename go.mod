@@ -31,7 +31,12 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/Azure/azure-sdk-for-go/sdk/azcore v1.24.0 // indirect
+require (
+	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.24.0 // indirect
+	github.com/redis/go-redis/v9 v9.23.0
+	go.etcd.io/bbolt v1.5.0
+	go.uber.org/atomic v1.12.0 // indirect
+)
 
 require (
 	github.com/aws/aws-sdk-go-v2/config v1.33.18

@@ -24,6 +24,9 @@ var version = "dev"
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == sidecar.SubcommandDeferred {
+		return deferredCommand(context.Background(), args[1:], stdout, stderr)
+	}
 	probing := len(args) > 0 && args[0] == sidecar.SubcommandProbe
 	if probing {
 		args = args[1:]

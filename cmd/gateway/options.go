@@ -22,17 +22,16 @@ type options struct {
 	drain                                    time.Duration
 	spoolMiB                                 int64
 	version                                  bool
+	deferredStore, deferredPassword          string
 }
 
 func (o *options) addFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.plan, sidecar.FlagPlan, "", "directory with the plan, as mounted from the ConfigMap")
 	fs.StringVar(&o.policy, sidecar.FlagPolicy, "", "serve this file of RateLimitPolicy objects, without a cluster")
 	fs.StringVar(&o.credentials, sidecar.FlagCredentials, "", "directory with provider keys, each with its .hosts file")
-	fs.StringVar(&o.state, sidecar.FlagState, "", "directory that keeps the last good plan")
 	fs.StringVar(&o.labels, sidecar.FlagLabels, "", "file with the pod's labels, as the downward API writes it")
 	fs.StringVar(&o.token, sidecar.FlagToken, "", "file with the token for the coordinator")
 	fs.StringVar(&o.coordinator, sidecar.FlagCoordinator, "", "URL of the coordinator")
-	fs.StringVar(&o.namespace, sidecar.FlagNamespace, os.Getenv(sidecar.EnvNamespace), "namespace of the policies")
 	fs.StringVar(&o.listen, sidecar.FlagListen, sidecar.DataAddress, "address calls are served on")
 	fs.StringVar(&o.admin, sidecar.FlagAdmin, sidecar.AdminAddress, "address of metrics and health; empty for none")
 	fs.StringVar(&o.caFile, sidecar.FlagCAFile, "", "file with further CA certificates for providers")
@@ -40,6 +39,22 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 	fs.DurationVar(&o.drain, "drain", 25*time.Second, "the longest drain after the signal to end")
 	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is half of the memory limit")
 	fs.BoolVar(&o.version, "version", false, "print the version")
+	o.addDeferredFlags(fs)
+}
+
+// addDeferredFlags are those that say where deferred calls are kept.
+func (o *options) addDeferredFlags(fs *flag.FlagSet) {
+	fs.StringVar(&o.state, sidecar.FlagState, "", "directory that keeps the last good plan and deferred calls")
+	fs.StringVar(&o.namespace, sidecar.FlagNamespace, os.Getenv(sidecar.EnvNamespace), "namespace of the policies")
+	fs.StringVar(&o.deferredStore, sidecar.FlagDeferredStore, "", "redis:// or rediss:// URL that keeps deferred calls instead of the state directory")
+	fs.StringVar(&o.deferredPassword, sidecar.FlagDeferredPassword, "", "file with the password of --deferred-store")
+}
+
+// complete fills in what was not given.
+func (o *options) complete() {
+	if o.namespace == "" {
+		o.namespace = "default"
+	}
 }
 
 // validate refuses combinations that make no sense.
@@ -55,9 +70,9 @@ func (o *options) validate() error {
 		return fmt.Errorf("--drain %s is negative", o.drain)
 	case o.spoolMiB < 0:
 		return fmt.Errorf("--spool-mib %d is negative", o.spoolMiB)
+	case o.deferredPassword != "" && o.deferredStore == "":
+		return errors.New("--deferred-store-password-file is for --deferred-store")
 	}
-	if o.namespace == "" {
-		o.namespace = "default"
-	}
+	o.complete()
 	return nil
 }

@@ -39,8 +39,10 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	later := newPutter(ctx, o, ca, log)
 	gateway := proxy.New(proxy.Options{
-		Dialect: byName, Transport: transport, Credentials: store, Memory: spool.NewBudget(bodyMemory(o.spoolMiB)),
+		Deferrals: later.deferrals(),
+		Dialect:   byName, Transport: transport, Credentials: store, Memory: spool.NewBudget(bodyMemory(o.spoolMiB)),
 		Log: log, Shared: o.plan != "", Namespace: o.namespace,
 	})
 	c := control.New(control.Options{Gateway: gateway, CA: ca, StateDir: o.state, Log: log}, transport)
@@ -49,7 +51,7 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 		return err
 	}
 	w := &watcher{source: source, credentials: store, log: log}
-	return listen(ctx, o, gateway, c, w, log)
+	return listen(ctx, o, gateway, c, w, later, log)
 }
 
 func byName(name string) (dialect.Dialect, bool) {
@@ -69,7 +71,7 @@ func readCA(path string) ([]byte, error) {
 }
 
 // listen opens the ports and runs until the end.
-func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Control, w *watcher, log *slog.Logger) error {
+func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Control, w *watcher, later *putter, log *slog.Logger) error {
 	s, err := server.Listen(ctx, server.Options{
 		Data: g, Admin: admin(ctx, g), DataAddress: o.listen, AdminAddress: o.admin, Busy: g.Busy,
 		DrainBound: o.drain, Log: log,
@@ -82,9 +84,11 @@ func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Contro
 	defer stop()
 	go w.run(background)
 	done := coordinate(background, o, g, c, log)
+	made := later.run(background, ctx, g)
 	err = s.Run(ctx)
 	stop()
 	<-done
+	<-made
 	return err
 }
 

@@ -69,7 +69,11 @@ const (
 	FlagNamespace   = "namespace"
 	FlagPolicy      = "policy" // stand-alone: a RateLimitPolicy YAML
 	FlagCAFile      = "ca-file"
-	SubcommandProbe = "probe" // exec startup probe: exit 0 once the data port answers
+	// FlagDeferredStore and FlagDeferredPassword name a store of deferred calls that outlives the pod.
+	FlagDeferredStore    = "deferred-store"
+	FlagDeferredPassword = "deferred-store-password-file"
+	SubcommandDeferred   = "deferred" // list, replay and drop deferred calls
+	SubcommandProbe      = "probe"    // exec startup probe: exit 0 once the data port answers
 )
 
 // Environment of the gateway's container.

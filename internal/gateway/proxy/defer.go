@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -84,7 +85,7 @@ func (c *call) putOff(reason string, wait time.Duration) bool {
 	}
 	query, ok := storableQuery(c.r.URL.RawQuery)
 	header, fits := storableHeaders(c.r.Header)
-	if !ok || !fits {
+	if !ok || !fits || len(c.rest) > maxStoredPath || !utf8.ValidString(c.rest) {
 		return false
 	}
 	p, err := d.Take(c.r.Context(), &Later{

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // storedHeaders are what is kept of a deferred request: what gives its body a meaning, the versions and features of
@@ -35,27 +36,36 @@ const (
 	// maxStoredValue bounds a header's line, and maxStoredLines the lines of one header.
 	maxStoredValue = 2 << 10
 	maxStoredLines = 8
-	maxStoredQuery = 1 << 10
+	// maxStoredHeaders bounds them all, and maxStoredPath and maxStoredQuery the rest.
+	maxStoredHeaders = 32 << 10
+	maxStoredPath    = 4 << 10
+	maxStoredQuery   = 1 << 10
 )
 
 // storableHeaders are the headers to keep; false where one is too large to be kept.
 func storableHeaders(h http.Header) (http.Header, bool) {
-	out := http.Header{}
+	out, size := http.Header{}, 0
 	for _, name := range storedHeaders {
 		values := h[name]
 		if values == nil {
 			// A send keeps some under their name in lower case; see upstream.PrepareRequest.
 			values = h[strings.ToLower(name)]
 		}
-		if len(values) > maxStoredLines || slices.ContainsFunc(values, func(v string) bool { return len(v) > maxStoredValue }) {
+		if len(values) > maxStoredLines || slices.ContainsFunc(values, unstorable) {
 			return nil, false
 		}
 		if len(values) > 0 {
 			out[name] = slices.Clone(values)
 		}
+		for _, v := range values {
+			size += len(v)
+		}
 	}
-	return out, true
+	return out, size <= maxStoredHeaders
 }
+
+// unstorable values are too long, or would not come back as they are.
+func unstorable(v string) bool { return len(v) > maxStoredValue || !utf8.ValidString(v) }
 
 // storableQuery is the query to keep; false where it cannot be.
 func storableQuery(raw string) (string, bool) {

@@ -58,8 +58,8 @@ type MakeOptions struct {
 	Patience time.Duration
 	// MaxAnswer bounds the answer's body.
 	MaxAnswer int
-	// Sending is told right before the call leaves.
-	Sending func()
+	// Sending is asked right before the call leaves, and may keep it.
+	Sending func() bool
 }
 
 // Why a call without a caller was not made, beside the reasons of refusals.
@@ -181,13 +181,12 @@ func (c *call) departs() bool {
 	if c.later == nil || c.sends > 0 {
 		return true
 	}
-	if !c.cfg.unattended.remove(c.later) {
-		c.settle(admission.Settlement{Kind: admission.NotSent})
-		c.outcome = outcomeCancelled
-		return false
+	if c.cfg.unattended.remove(c.later) && c.later.Sending() {
+		return true
 	}
-	c.later.Sending()
-	return true
+	c.settle(admission.Settlement{Kind: admission.NotSent})
+	c.outcome = outcomeCancelled
+	return false
 }
 
 // retryRules are the rules by which a call is sent again. One without a caller is sent once: it comes again through its

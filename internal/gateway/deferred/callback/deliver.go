@@ -1,0 +1,127 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callback
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+)
+
+const (
+	// deliveryTimeout bounds one delivery, from dialling to the answer's status.
+	deliveryTimeout = 30 * time.Second
+	dialTimeout     = 10 * time.Second
+	idlePerHost     = 2
+)
+
+// Headers of a delivery.
+const (
+	HeaderTicket = "Headgate-Ticket"
+	HeaderState  = "Headgate-State"
+	HeaderStatus = "Headgate-Status"
+	HeaderReason = "Headgate-Reason"
+)
+
+// Options configure a client.
+type Options struct {
+	// ExtraCA is a PEM bundle trusted beside the system's.
+	ExtraCA []byte
+	// Resolver replaces the system's, for tests.
+	Resolver *net.Resolver
+	// Dial replaces the network, for tests; it bypasses the refusal of addresses.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Client delivers answers.
+type Client struct{ transport *http.Transport }
+
+// New returns a client.
+func New(o Options) (*Client, error) {
+	dial := o.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialTimeout, Resolver: o.Resolver, ControlContext: control}).DialContext
+	}
+	t, err := upstream.NewTransport(upstream.Options{ExtraCA: o.ExtraCA, Dial: dial})
+	if err != nil {
+		return nil, err
+	}
+	// A proxy would look names up itself, and dial what it finds.
+	t.Proxy = nil
+	t.MaxIdleConnsPerHost = idlePerHost
+	return &Client{transport: t}, nil
+}
+
+// Close closes idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Delivery is what is delivered.
+type Delivery struct {
+	URL string
+	// Ticket and State say what it is about, Reason why there is no answer.
+	Ticket, State, Reason string
+	// Status, ContentType and Body are the answer's.
+	Status      int
+	ContentType string
+	Body        []byte
+}
+
+// ErrNotTaken says that the callback's host answered, and not with a success.
+var ErrNotTaken = errors.New("the callback did not take it")
+
+// Deliver makes one attempt. hosts are the policy's of today. Its error tells nothing of the URL but its host.
+func (c *Client) Deliver(ctx context.Context, d *Delivery, hosts []string) error {
+	if err := Check(d.URL, hosts); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
+	if err != nil {
+		return errors.New("it is no URL")
+	}
+	d.head(req.Header)
+	// The transport is used without a client: redirects are not followed.
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return withoutURL(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return fmt.Errorf("%w: status %d", ErrNotTaken, resp.StatusCode)
+	}
+	return nil
+}
+
+func (d *Delivery) head(h http.Header) {
+	h.Set("User-Agent", "headgate")
+	h.Set(HeaderTicket, d.Ticket)
+	h.Set(HeaderState, d.State)
+	if d.Reason != "" {
+		h.Set(HeaderReason, d.Reason)
+	}
+	if d.Status != 0 {
+		h.Set(HeaderStatus, strconv.Itoa(d.Status))
+	}
+	if d.ContentType != "" {
+		h.Set("Content-Type", d.ContentType)
+	}
+}
+
+// withoutURL takes the URL out of an error: its query may hold a secret of the caller's.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
