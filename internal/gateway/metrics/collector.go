@@ -51,6 +51,9 @@ var (
 	limitCapacity  = desc("limit_capacity", "The most a limit holds in this gateway.", labelLimit)
 	limitOffered   = desc("limit_offered_total", "What calls asked of a limit, refused ones included.", labelLimit)
 	limitUsed      = desc("limit_used_total", "What was charged to a limit.", labelLimit)
+	effective      = desc("limit_effective", "The part of the provider's rate that is used after refusals; 1 is all.", labelLimit)
+	usedElsewhere  = desc("limit_used_elsewhere", "What others are taken to spend on the account in a second, in the limit's unit.", labelLimit)
+	disagreement   = desc("limit_disagreement", "How far our count of the provider's budget was above what its answers prove, or below if negative; smoothed.", labelLimit)
 	tokensTotal    = desc("tokens_total", "Tokens billed, by model (at most 20, and other) and kind.", labelModel, labelKind)
 	queueOldest    = desc("queue_oldest_seconds", "How long the oldest waiting call has waited.", labelLane)
 	queueDepth     = desc("queue_depth", "Calls that wait.", labelLane)
@@ -87,7 +90,7 @@ func NewRegistry(g *proxy.Gateway) *prometheus.Registry {
 func (*Collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		callsTotal, offeredTotal, wouldTotal, responsesTotal, sendsTotal, waitSeconds, limitRemaining,
-		limitCapacity, limitOffered, limitUsed, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
+		limitCapacity, limitOffered, limitUsed, effective, usedElsewhere, disagreement, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
 		reserved, correction, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
 		failovers, noDeadline, borrowedTotal, lanePaused,
 	} {
@@ -182,6 +185,9 @@ func (e *emitter) limits(m *proxy.Metrics) {
 		e.gauge(reserved, l.Reserved, l.Name)
 		e.counter(limitOffered, l.Offered, l.Name)
 		e.counter(limitUsed, l.Spent, l.Name)
+		e.gauge(effective, l.Effective, l.Name)
+		e.gauge(usedElsewhere, l.Outsiders, l.Name)
+		e.gauge(disagreement, l.Disagreement, l.Name)
 	}
 }
 

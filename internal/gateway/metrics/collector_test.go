@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
@@ -144,6 +145,9 @@ func TestEveryMetricIsFed(t *testing.T) {
 		"limit_capacity{limit=requests}":                       24,
 		"limit_offered_total{limit=requests}":                  1,
 		"limit_used_total{limit=requests}":                     1,
+		"limit_effective{limit=requests}":                      1,
+		"limit_used_elsewhere{limit=requests}":                 0,
+		"limit_disagreement{limit=requests}":                   0,
 		"tokens_total{kind=input,model=m}":                     30,
 		"tokens_total{kind=output,model=m}":                    20,
 		"tokens_total{kind=cached_read,model=m}":               5,
@@ -217,5 +221,28 @@ func TestLanesThatWaitBorrowOrPauseAreFed(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, series(t, r, "p")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// collecting is a collector of what a function sends.
+type collecting func(ch chan<- prometheus.Metric)
+
+func (collecting) Describe(chan<- *prometheus.Desc)      {}
+func (c collecting) Collect(ch chan<- prometheus.Metric) { c(ch) }
+
+// What is learned of the provider takes many calls; each figure is sent as itself.
+func TestWhatIsLearnedOfLimitsIsSent(t *testing.T) {
+	m := proxy.Metrics{}
+	m.Figures.Limits = []admission.LimitFigures{{Name: "l", Effective: 4, Outsiders: 7, Disagreement: -9}}
+	r := prometheus.NewRegistry()
+	r.MustRegister(collecting(func(ch chan<- prometheus.Metric) {
+		e := emitter{ch: ch, labels: []string{"n", "p", "r"}}
+		e.limits(&m)
+	}))
+	got := series(t, r, "p")
+	for name, want := range map[string]float64{"limit_effective": 4, "limit_used_elsewhere": 7, "limit_disagreement": -9} {
+		if got[name+"{limit=l}"] != want {
+			t.Errorf("%s is %v, want %v", name, got[name+"{limit=l}"], want)
+		}
 	}
 }
