@@ -52,8 +52,12 @@ func (p *page) table(rows [][]string) {
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (p *page) title(r *result.Result) {
-	p.line("%s under policy %s: %s of simulated time, measured after %s, seed %d.",
-		cmp.Or(r.Workload, "The workload"), cmp.Or(r.Policy, "?"), span(r.DurationSeconds), span(r.WarmupSeconds), r.Seed)
+	measured := ""
+	if r.WarmupSeconds > 0 {
+		measured = ", measured after " + span(r.WarmupSeconds)
+	}
+	p.line("%s under %s: %s of simulated time%s, seed %d.", cmp.Or(r.Workload, "The workload"),
+		strings.TrimSpace("policy "+r.Policy), span(r.DurationSeconds), measured, r.Seed)
 }
 
 func (p *page) streams(r *result.Result) {
@@ -75,7 +79,11 @@ func (p *page) streams(r *result.Result) {
 // notes say of a stream what its row does not.
 func (p *page) notes(name string, s *result.Stream) {
 	if n := sum(s.Declined); n > 0 {
-		p.line("  %s: %s, told within %s (p99).", name, reasons("declined for", s.Declined), seconds(s.Decline.P99))
+		told := "at once"
+		if s.Decline.P99 >= atOnce {
+			told = "within " + seconds(s.Decline.P99)
+		}
+		p.line("  %s: %s; 99%% were told %s.", name, reasons("declined for", s.Declined), told)
 	}
 	if len(s.Failed) > 0 {
 		p.line("  %s: %s.", name, reasons("failed with", s.Failed))
@@ -97,23 +105,24 @@ func (p *page) notes(name string, s *result.Stream) {
 		if s.EarliestSendMinusFloor < 0 {
 			how = "the earliest came back " + seconds(-s.EarliestSendMinusFloor) + " too early"
 		}
-		p.line("  %s: %s sends were told when to come back; %s.", name, count(s.Told), how)
+		p.line("  %s: after %s of its sends the provider said when to come back; %s.", name, count(s.Told), how)
 	}
 }
 
 func (p *page) provider(route string, s *result.Provider) {
 	p.line("\nProvider %s: %s sends, %s answered 429 and %s 529, at most %s within 100ms.",
 		route, count(s.Sends), count(s.Rejected429), count(s.Rejected529), count(s.PeakPer100ms))
-	rows := [][]string{{"BUDGET", "PER MINUTE", "USED", "UTILISATION", "EXCESS", "DEBT"}}
+	if len(s.Budgets) == 0 {
+		p.line("  It has no limits.")
+	}
+	rows := [][]string{{"BUDGET", "ALLOWS", "USED", "UTILISATION", "EXCESS", "DEBT"}}
 	for _, name := range sorted(s.Budgets) {
 		b := s.Budgets[name]
-		perMinute := "-"
-		if b.WindowSeconds > 0 {
-			perMinute = amount(b.Amount * 60 / b.WindowSeconds)
-		}
-		rows = append(rows, []string{name, perMinute, amount(b.Used), percent(b.Utilisation), amount(b.MaxExcess), amount(b.MaxDebt)})
+		rows = append(rows, []string{name, amount(b.Amount) + windows[b.WindowSeconds], amount(b.Used), percent(b.Utilisation), amount(b.MaxExcess), amount(b.MaxDebt)})
 	}
-	p.table(rows)
+	if len(rows) > 1 {
+		p.table(rows)
+	}
 	for _, name := range sorted(s.Budgets) {
 		if b := s.Budgets[name]; b.Outsiders > 0 {
 			p.line("  Others used %s of %s.", amount(b.Outsiders), name)

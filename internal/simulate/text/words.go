@@ -15,6 +15,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate/result"
 )
 
+// atOnce is what nobody waits for, in seconds.
+const atOnce = 0.001
+
+// windows are how an amount's window is written.
+var windows = map[float64]string{1: "/s", 60: "/min", 3600: "/h", 86400: "/day"}
+
 // count is a whole number as people read it: 1,234,567.
 func count(n int) string {
 	digits := strconv.Itoa(n)

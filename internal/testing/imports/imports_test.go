@@ -56,6 +56,23 @@ func rules() map[string]rule {
 			module + "internal/testing": "test code", module + "internal/controller": "it reads what it is given",
 			module + "internal/gateway/proxy": "it decides by the rules, not by running them",
 		}},
+		"the simulator's referee shares nothing with the engine": {
+			packages: []string{"./internal/simulate/referee", "./internal/simulate/world", "./internal/simulate/baseline"},
+			forbidden: map[string]string{
+				module + "internal/budget": "who judges the engine must not be it", module + "internal/gateway/admission": "who judges the engine must not be it",
+				module + "internal/policy": "a plan is compiled before",
+			},
+		},
+		"what a simulation found can be read by anything": {
+			packages: []string{"./internal/simulate/result", "./internal/simulate/text", "./internal/simulate/html", "./internal/simulate/clock"},
+			only:     []string{module + "internal/simulate/result", module + "internal/simulate/text", module + "internal/simulate/html", module + "internal/simulate/clock"},
+		},
+		"simulating calls nobody": {packages: []string{"./internal/simulate/..."}, forbidden: map[string]string{
+			"k8s.io/client-go": "it plays, and reaches nothing", "sigs.k8s.io/controller-runtime": "it plays, and reaches nothing",
+			module + "internal/controller": "it plays, and reaches nothing", module + "internal/webhook": "it plays, and reaches nothing",
+			module + "internal/gateway/proxy": "it decides by the rules, not by serving", module + "internal/gateway/upstream": "it plays, and reaches nothing",
+			module + "internal/wire": "it sends no messages",
+		}},
 		"policy can be linked into the gateway": {packages: []string{"./internal/policy"}, forbidden: map[string]string{
 			"sigs.k8s.io/controller-runtime": "cmd/gateway links it", "k8s.io/client-go": "cmd/gateway links it",
 		}},
