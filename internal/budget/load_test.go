@@ -36,11 +36,16 @@ func newSources(r *rand.Rand, lanes int) []*source {
 func TestMixedLoadsAreServedOrDeclinedAtOnce(t *testing.T) {
 	const end = 3 * time.Minute
 	accepted, late := 0, 0
-	for seed := range int64(12) {
+	for seed := range int64(24) {
 		r := rand.New(rand.NewSource(seed))
+		ranked := seed >= 12
 		lanes := make([]Lane, 1+r.Intn(4))
 		for i := range lanes {
 			lanes[i] = Lane{Name: strconv.Itoa(i), Share: []float64{1, 1, 0.7}[r.Intn(3)] / float64(len(lanes))}
+			if ranked {
+				lanes[i].Share *= 0.5
+				lanes[i].Priority, lanes[i].Weight = r.Int31n(3), float64(1+r.Intn(5))
+			}
 		}
 		cfg := canonical(r.Intn(2) == 0, lanes...)
 		cfg.Margin = 0.05

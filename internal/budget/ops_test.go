@@ -100,6 +100,9 @@ func (w *world) submitOne() {
 	switch v := w.submit(w.since(), c); v.State {
 	case Queued:
 		w.wait = append(w.wait, c)
+		if s := w.s; s.maxDepth > 0 && s.depth > s.maxDepth || s.maxBytes > 0 && s.bytes > s.maxBytes {
+			w.t.Fatalf("%d calls of %d bytes wait, room is for %d and %d", s.depth, s.bytes, s.maxDepth, s.maxBytes)
+		}
 	case Refused:
 		w.turned = append(w.turned, c)
 	default:

@@ -98,6 +98,31 @@ func TestAnIdleLaneSavesUpNoTurns(t *testing.T) {
 	}
 }
 
+// Whether a call can start in time is answered by priority too: what waits in lower lanes does not count against it.
+func TestAHigherPriorityIsAcceptedBesideALongLowerQueue(t *testing.T) {
+	for priority, want := range map[int32]bool{0: false, 1: true} {
+		m := newSim(t, hundred(Lane{Name: "x", Share: 0.2, Priority: priority, Hold: -1}, Lane{Name: "y", Share: 0.2, Hold: -1}))
+		for range 300 {
+			c := m.call("b", 20)
+			c.Lane = 1
+			m.submit(0, c)
+		}
+		refused := 0
+		for at := time.Duration(0); at < 30*time.Second; at += 285 * time.Millisecond {
+			// 70 a second: more than half, less than what y's share leaves.
+			c := m.call("b", 20)
+			c.Deadline = origin.Add(at + 2*time.Second)
+			if m.submit(at, c).State == Refused {
+				refused++
+			}
+		}
+		m.runTo(time.Minute)
+		if accepted := refused == 0; accepted != want || m.late+m.expired > 0 {
+			t.Errorf("priority %d: %d refused, %d declined later, %d expired", priority, refused, m.late, m.expired)
+		}
+	}
+}
+
 // A small call does not wait for a larger one that collects, whatever the priorities: the larger one has its own share.
 func TestSmallCallsBorrowBesideALargerOneOfAHigherPriority(t *testing.T) {
 	m := newSim(t, hundred(Lane{Name: "x", Share: 0.4, Priority: 1}, Lane{Name: "y", Share: 0.4}))
