@@ -4,11 +4,15 @@
 package referee
 
 import (
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/simulate/result"
 	"github.com/headgate-dev/headgate/internal/simulate/workload"
 )
+
+// places is how exact a utilisation is told, in parts: what is beyond is rounding.
+const places = 1e9
 
 // Measure begins the measurement: what was before is not counted.
 func (p *Provider) Measure(now time.Time) {
@@ -57,7 +61,7 @@ func (p *Provider) Budgets(now time.Time) map[string]*result.Budget {
 			refill = l.Amount / l.Window.Seconds() * now.Sub(tally.Since).Seconds()
 		}
 		if had := tally.Start + refill - end; had > 0 {
-			b.Utilisation = tally.Spent / had
+			b.Utilisation = math.Round(tally.Spent/had*places) / places
 		}
 	}
 	return out
