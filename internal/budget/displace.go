@@ -65,18 +65,18 @@ func (s *Scheduler) hasRoom(c *Call) bool {
 
 // displace makes the room that hasRoom found; it reports whether somebody had to go.
 func (s *Scheduler) displace(c *Call) bool {
-	any := false
+	moved := false
 	for {
 		depth, bytes := s.excess(c)
 		if depth <= 0 && bytes <= 0 {
-			return any
+			return moved
 		}
 		n := s.lastBelow(c.lane.Priority)
 		if n == nil {
-			return any
+			return moved
 		}
 		s.giveUp(n)
-		any = true
+		moved = true
 	}
 }
 

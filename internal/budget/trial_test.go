@@ -148,10 +148,10 @@ func (r *trial) account(a *attempt) {
 // line puts a send where its turn was.
 func (r *trial) line(a *attempt) {
 	i := a.call.Lane
-	switch head := r.sleeping[i]; {
-	case head == nil:
+	switch r.sleeping[i] {
+	case nil:
 		r.order[i] = append(r.order[i], a)
-	case head == a.call:
+	case a.call:
 		r.order[i] = append(append(r.order[i], a), r.passed[i]...)
 		r.passed[i], r.sleeping[i] = nil, nil
 	default:
@@ -204,8 +204,8 @@ func (r *trial) play() {
 		}
 		c := r.y.drawCall(r.rt, r.sim, rapid.IntRange(0, len(r.cfg.Lanes)-1).Draw(r.rt, "lane"))
 		v := r.submit(at, c)
-		bounded := r.cfg.MaxDepth > 0 || r.cfg.MaxBytes > 0
-		if v.State == Refused && !(bounded && (v.Reason == ReasonQueueFull || v.Reason == ReasonLanePaused)) {
+		forRoom := v.Reason == ReasonQueueFull || v.Reason == ReasonLanePaused
+		if v.State == Refused && (!forRoom || r.cfg.MaxDepth == 0 && r.cfg.MaxBytes == 0) {
 			r.t.Fatalf("refused without a deadline: %+v", v)
 		}
 		// What came back meanwhile may serve somebody at once.
