@@ -41,7 +41,7 @@ func workloadOf(lines ...string) []byte {
 	return []byte("kind: Workload\n" + strings.Join(lines, "\n") + "\n")
 }
 
-func run(t testing.TB, policy, workload []byte) *result.Result {
+func run(t *testing.T, policy, workload []byte) *result.Result {
 	t.Helper()
 	r, err := simulate.Run(simulate.Input{Policy: policy, Workload: workload, Seed: 1})
 	if err != nil {
@@ -57,7 +57,7 @@ func run(t testing.TB, policy, workload []byte) *result.Result {
 }
 
 // conserved fails unless every call is in one place.
-func conserved(t testing.TB, r *result.Result) {
+func conserved(t *testing.T, r *result.Result) {
 	t.Helper()
 	check := func(what string, c *result.Counts) {
 		sum := c.Succeeded + c.Deferred + c.Unfinished

@@ -91,7 +91,7 @@ var everything = workloadOf(
 	"baseline: [none, sdk-exponential, gateway-no-lanes]",
 )
 
-func encode(t testing.TB, seed uint64) []byte {
+func encode(t *testing.T, seed uint64) []byte {
 	t.Helper()
 	r, err := simulate.Run(simulate.Input{Policy: policyOf(bulkLane), Workload: everything, Seed: seed})
 	if err != nil {

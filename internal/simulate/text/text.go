@@ -34,7 +34,7 @@ func Write(w io.Writer, r *result.Result) error {
 // page is the text so far.
 type page struct{ strings.Builder }
 
-func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *page) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
 
 // table aligns rows.
 func (p *page) table(rows [][]string) {
