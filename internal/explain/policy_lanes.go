@@ -124,6 +124,7 @@ func (p *page) guarantees(r plan.Route) {
 			p.line("  - %s", policy.Guarantee(&r, &r.Lanes[i]))
 		}
 	}
+	p.line("  That is of all gateways together: each has an equal part, and a call waits there as many times as long.")
 }
 
 func (p *page) keys(r plan.Route) {
