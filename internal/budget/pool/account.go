@@ -29,30 +29,50 @@ type account struct {
 	// seq is the newest report's.
 	seq   uint64
 	books []book
-	lanes map[int]*laneBook
+	// lanes are by the names that the holder uses.
+	lanes []*laneBook
 	// stamp is the newest that was sent to it, quoted that of its newest report.
 	stamp, quoted int64
-	// sure is until when it surely has a lease, over is when it surely has none.
-	sure, over time.Time
-	connected  bool
-	claims     []*claim
-	changed    bool
-	draining   bool
+	// sure is until when it surely has a lease, over is when it surely has none. When it is quiet nothing more is granted.
+	sure, over, quiet time.Time
+	connected         bool
+	claims            []*claim
+	changed           bool
+	draining          bool
 }
 
-// book is an account's counters of one budget.
+// book is an account's counters of one budget, since it was opened: sums over years lose their small parts.
 type book struct {
-	// base is with what the account was opened; granted includes it.
-	base, granted, spent, returned float64
-	// spentBefore is as reported when it was opened; credited is what came back of refunded.
-	spentBefore, refunded, credited float64
-	slots                           []*slot
+	// opened is what was reported then.
+	opened Count
+	// granted includes what the account was opened with; credited is what came back of refunded.
+	granted, spent, returned, refunded, credited float64
+	slots                                        []*slot
 }
+
+// total is what the holder is told that it was granted: counted as it counts.
+func (b *book) total() float64 { return b.opened.Spent + b.opened.Returned + b.granted }
 
 // laneBook is what one lane was granted.
 type laneBook struct {
+	name  string
 	units []float64
 	bulk  uint64
+}
+
+// lane returns the book of a lane; nil if the holder names too many.
+func (a *account) lane(name string) *laneBook {
+	for _, l := range a.lanes {
+		if l.name == name {
+			return l
+		}
+	}
+	if len(a.lanes) >= maxLanes || len(name) > maxName {
+		return nil
+	}
+	l := &laneBook{name: name, units: make([]float64, len(a.books))}
+	a.lanes = append(a.lanes, l)
+	return l
 }
 
 // slot is a granted slot: a call of the scheduler that lasts until it is given back, or one beside the scheduler.
@@ -77,16 +97,19 @@ func (p *Pool) open(r *Report) (*account, error) {
 	}
 	p.openings++
 	a := &account{
-		key: key, term: Term{p.epoch, p.openings}, books: make([]book, len(p.purses)), lanes: map[int]*laneBook{},
+		key: key, term: Term{p.epoch, p.openings}, books: make([]book, len(p.purses)),
 	}
 	for i, c := range p.counts(r) {
 		k := &a.books[i]
-		k.spent, k.returned, k.refunded = c.Spent, c.Returned, c.Refunded
-		k.spentBefore = c.Spent
-		held := p.adopt(key, i, k, c.Held)
-		k.base = k.spent + k.returned + held
-		k.granted = k.base
-		p.purses[i].held += max(0, held)
+		k.opened = c
+		k.granted = p.adopt(key, i, k, c.Held)
+		p.purses[i].held += max(0, k.granted)
+	}
+	for _, earlier := range p.list {
+		if earlier.key.Holder == r.Holder {
+			// It has probably ended.
+			p.withdraw(earlier)
+		}
 	}
 	p.accounts[key] = a
 	p.list = append(p.list, a)
@@ -171,11 +194,11 @@ func (p *Pool) enter(a *account, i int, c Count) {
 	b, k := p.purses[i], &a.books[i]
 	before := max(0, k.outstanding())
 	// Nobody owes more than a whole burst.
-	if spent := min(c.Spent, k.granted-k.returned+b.Capacity); spent > k.spent {
+	if spent := min(c.Spent-k.opened.Spent, k.granted-k.returned+b.Capacity); spent > k.spent {
 		b.spent += spent - k.spent
 		k.spent = spent
 	}
-	if back := min(c.Returned, k.granted-k.spent) - k.returned; back > 0 {
+	if back := min(c.Returned-k.opened.Returned, k.granted-k.spent) - k.returned; back > 0 {
 		k.returned += back
 		b.returned += back
 		if b.Kind == budget.Slots {
@@ -188,7 +211,7 @@ func (p *Pool) enter(a *account, i int, c Count) {
 			b.lift += back
 		}
 	}
-	p.refund(a, b, k, c.Refunded)
+	p.refund(a, b, k, c.Refunded-k.opened.Refunded)
 	b.held += max(0, k.outstanding()) - before
 }
 
@@ -204,7 +227,7 @@ func (p *Pool) refund(a *account, b *purse, k *book, refunded float64) {
 		return
 	}
 	since := p.moment(time.Duration(a.quoted))
-	more = min(more, k.spent-k.spentBefore-k.credited, b.lacked(since))
+	more = min(more, k.spent-k.credited, b.lacked(since))
 	if more > 0 {
 		b.slack.fill(since, more)
 		k.credited += more

@@ -49,6 +49,8 @@ const (
 	ttl = 10 * time.Second
 	// drain is how long a stream may run.
 	drain = 10 * time.Minute
+	// quiet is how many intervals a holder may miss until it is granted nothing more: what it gets may be lost.
+	quiet = 3
 	// slack is by which part two clocks may differ in rate when they measure a TTL.
 	slack = 0.01
 )

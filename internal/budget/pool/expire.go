@@ -40,6 +40,10 @@ func (p *Pool) pass() {
 			continue
 		case a.connected && !a.sure.After(p.now):
 			p.connect(a, false)
+		}
+		if a.quiet.After(p.now) {
+			p.meet(a.quiet)
+		} else {
 			p.withdraw(a)
 		}
 		p.meet(a.over)

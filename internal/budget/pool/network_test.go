@@ -55,8 +55,10 @@ type leading struct {
 type gateway struct {
 	clock
 	*Holder
-	name  string
-	cut   bool
+	name string
+	cut  bool
+	// to is the leader it knows of.
+	to    *leading
 	taken []Taken
 	// cycle is how often it was started.
 	cycle   int
@@ -263,17 +265,16 @@ func (n *network) arrive() {
 	}
 }
 
-// report sends a gateway's report: to the newest leader, or now and then to the one before.
+// report sends a gateway's report: to the leader it knows of, which may have ended long ago.
 func (n *network) report(g *gateway) {
 	r := g.Report(g.demands, g.at(n.now))
 	if len(n.leaders) == 0 {
 		return
 	}
-	to := n.leaders[len(n.leaders)-1]
-	if len(n.leaders) > 1 && n.fate.late > 0 && n.rand.Intn(4) == 0 {
-		to = n.leaders[len(n.leaders)-2]
+	if newest := n.leaders[len(n.leaders)-1]; g.to == nil || n.fate.late == 0 || n.rand.Intn(8) == 0 {
+		g.to = newest
 	}
-	n.post(message{report: &r, leader: to}, g.cut)
+	n.post(message{report: &r, leader: g.to}, g.cut)
 }
 
 func (n *network) grant(l *leading) {

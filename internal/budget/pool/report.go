@@ -44,7 +44,9 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 	}
 	a.seq = r.Sequence
 	a.over = p.now.Add(p.longest(p.cfg.TTL))
+	a.quiet = p.now.Add(quiet * p.cfg.Interval)
 	p.meet(a.over)
+	p.meet(a.quiet)
 	if !opened {
 		for i, c := range p.counts(r) {
 			p.enter(a, i, c)
@@ -144,18 +146,18 @@ func (p *Pool) Grant(key Key, now time.Time) (Grant, bool) {
 		Holder: key.Holder, Incarnation: key.Incarnation, Term: a.term, Ack: a.seq, Stamp: a.stamp, Recall: p.recall,
 	}
 	for i := range a.books {
-		g.Totals = append(g.Totals, Amount{p.purses[i].Name, a.books[i].granted})
+		g.Totals = append(g.Totals, Amount{p.purses[i].Name, a.books[i].total()})
 	}
-	for lane := range p.cfg.Lanes {
-		if l := a.lanes[lane]; l != nil {
-			g.Lanes = append(g.Lanes, p.laneTotal(lane, l))
+	for _, l := range a.lanes {
+		if t := p.laneTotal(l); len(t.Units) > 0 {
+			g.Lanes = append(g.Lanes, t)
 		}
 	}
 	return g, true
 }
 
-func (p *Pool) laneTotal(lane int, l *laneBook) LaneTotal {
-	t := LaneTotal{Lane: p.cfg.Lanes[lane].Name, Bulk: l.bulk}
+func (p *Pool) laneTotal(l *laneBook) LaneTotal {
+	t := LaneTotal{Lane: l.name, Bulk: l.bulk}
 	for i, u := range l.units {
 		if u > 0 {
 			t.Units = append(t.Units, Amount{p.purses[i].Name, u})

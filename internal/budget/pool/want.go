@@ -19,7 +19,7 @@ const (
 // claim is what one lane of a holder waits to be granted: small calls, one bulk call, or slots of one budget.
 type claim struct {
 	account *account
-	lane    int
+	lane    *laneBook
 	class   int
 	number  uint64
 	// left is what is still wanted; of it the call in the queue asks for units.
@@ -31,6 +31,9 @@ type claim struct {
 
 // share is how much of an interval's refill one slice of a small claim may take; all that ask go in turn.
 const share = 0.5
+
+// trifle is the part of a capacity below which nothing is wanted: it is rounding.
+const trifle = 1e-9
 
 // pace is how long Next is after now at the least: grants are made in batches.
 const pace = 10 * time.Millisecond
@@ -46,24 +49,22 @@ func (p *Pool) want(a *account, r *Report, opened bool) {
 	}
 	for i := range r.Wants {
 		w := &r.Wants[i]
-		lane, ok := p.lanes[w.Lane]
-		if !ok {
-			lane = len(p.cfg.Lanes) - 1
-		}
-		if w.Bulk > 0 {
+		switch lane := a.lane(w.Lane); {
+		case lane == nil:
+		case w.Bulk > 0:
 			p.wantBulk(a, lane, w)
-		} else {
+		default:
 			p.wantSmall(a, lane, w)
 		}
 	}
 	p.ask(a)
 }
 
-func (p *Pool) wantBulk(a *account, lane int, w *Want) {
-	if l := a.lanes[lane]; l != nil && w.Bulk <= l.bulk {
+func (p *Pool) wantBulk(a *account, lane *laneBook, w *Want) {
+	if w.Bulk <= lane.bulk {
 		return
 	}
-	c := a.claim(lane, bulk, len(p.purses))
+	c := a.claim(lane, bulk)
 	if c.number != w.Bulk {
 		p.unqueue(c)
 		c.number = w.Bulk
@@ -76,32 +77,28 @@ func (p *Pool) wantBulk(a *account, lane int, w *Want) {
 }
 
 // wantSmall takes at most two intervals' refill.
-func (p *Pool) wantSmall(a *account, lane int, w *Want) {
-	had := a.lanes[lane]
+func (p *Pool) wantSmall(a *account, lane *laneBook, w *Want) {
 	for i, b := range p.purses {
-		more := clean(units(w.Units, b.Name))
-		if had != nil {
-			more -= had.units[i]
-		}
-		if more <= 0 {
+		more := clean(units(w.Units, b.Name)) - lane.units[i]
+		if more <= trifle*b.Capacity {
 			continue
 		}
 		class, most := small, max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
 		if b.Kind == budget.Slots {
 			class, more, most = i, math.Floor(more), b.Capacity
 		}
-		a.claim(lane, class, len(p.purses)).left[i] = min(more, most)
+		a.claim(lane, class).left[i] = min(more, most)
 	}
 }
 
 // claim returns the claim of a lane and class.
-func (a *account) claim(lane, class, budgets int) *claim {
+func (a *account) claim(lane *laneBook, class int) *claim {
 	for _, c := range a.claims {
 		if c.lane == lane && c.class == class {
 			return c
 		}
 	}
-	c := &claim{account: a, lane: lane, class: class, left: make([]float64, budgets), units: make([]float64, budgets)}
+	c := &claim{account: a, lane: lane, class: class, left: make([]float64, len(a.books)), units: make([]float64, len(a.books))}
 	a.claims = append(a.claims, c)
 	return c
 }
@@ -143,12 +140,12 @@ func (c *claim) exceeds() bool {
 func (p *Pool) queue(c *claim) {
 	for c.wants() {
 		p.slice(c)
-		c.call = &budget.Call{Lane: c.lane, Owner: c}
+		c.call = &budget.Call{}
 		if c.class >= 0 {
 			c.slot = &slot{}
 			c.call = &c.slot.call
-			c.call.Lane, c.call.Owner = c.lane, c
 		}
+		c.call.Lane, c.call.Owner = p.laneOf(c.lane.name), c
 		for i, u := range c.units {
 			if u > 0 {
 				c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: p.purses[i].id, Amount: u})
@@ -169,6 +166,14 @@ func (p *Pool) queue(c *claim) {
 	}
 }
 
+// laneOf is a lane's index by its name; what is unknown is one of the last.
+func (p *Pool) laneOf(name string) int {
+	if i, ok := p.lanes[name]; ok {
+		return i
+	}
+	return len(p.cfg.Lanes) - 1
+}
+
 // slice sets what is asked for at once: all of a bulk call, a slot, and of small calls a part of the refill that
 // leaves the others their turn, all budgets in proportion.
 func (p *Pool) slice(c *claim) {
@@ -186,7 +191,7 @@ func (p *Pool) slice(c *claim) {
 	}
 	for i, u := range c.left {
 		c.units[i] = u * part
-		if rest := u - c.units[i]; rest < u*1e-9 {
+		if u-c.units[i] < trifle*p.purses[i].Capacity {
 			c.units[i] = u
 		}
 	}
@@ -203,12 +208,7 @@ func (p *Pool) granted(c *claim) bool {
 			return false
 		}
 	}
-	a := c.account
-	l := a.lanes[c.lane]
-	if l == nil {
-		l = &laneBook{units: make([]float64, len(p.purses))}
-		a.lanes[c.lane] = l
-	}
+	a, l := c.account, c.lane
 	for i, u := range c.units {
 		if u <= 0 {
 			continue
@@ -219,7 +219,7 @@ func (p *Pool) granted(c *claim) bool {
 		b.granted += u
 		b.held += max(0, k.outstanding()) - before
 		l.units[i] += u
-		if c.left[i] -= u; c.left[i] < 1e-9*b.Capacity {
+		if c.left[i] -= u; c.left[i] < trifle*b.Capacity {
 			c.left[i] = 0
 		}
 		if c.class >= 0 {
