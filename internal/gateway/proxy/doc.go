@@ -9,7 +9,8 @@
 //
 // Invariants: the host of a call is always its route's; every exit path, a panic included, ends the call's
 // reservation exactly once; a call that waits holds no reservation; a POST that may have been processed
-// is never sent again; headers and bodies pass unchanged, but for what the package's comments name;
+// is never sent again; a call fails over once at most, before anything of an answer has passed, and with no key to another
+// host than it is for; headers and bodies pass unchanged, but for what the package's comments name;
 // no key, prompt or query string is logged.
 //
 // It imports no Kubernetes code and nothing of the policy but policy/decide.

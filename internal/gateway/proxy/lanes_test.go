@@ -143,12 +143,18 @@ func TestChoosingALaneAllocatesNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkChooseLane is paid by each call: with the lanes that policies usually have, and with the most and dearest.
 func BenchmarkChooseLane(b *testing.B) {
-	rules, of := manyRules()
+	usual := fiveLanes()
+	most, of := manyRules()
 	d, _ := byName("Anthropic")
-	b.ReportAllocs()
-	for b.Loop() {
-		of.path, of.spelled = pathsOf(d, "/v1/messages")
-		rules.choose(of)
+	for name, rules := range map[string]lanes{"usual": lanesOf(&usual), "most": most} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				of.path, of.spelled = pathsOf(d, "/v1/messages")
+				rules.choose(of)
+			}
+		})
 	}
 }
