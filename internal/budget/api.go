@@ -31,6 +31,8 @@ type Bucket struct {
 	// Window is the amount's window. From an hour on the bucket is a cap: what does not fit is refused,
 	// not queued.
 	Window time.Duration
+	// Fed: the level rises by Feed alone, and Rate is how fast that is expected to be: grants of a shared pool.
+	Fed bool
 	// StartEmpty gives a bucket that was never seen before the level 0 instead of its capacity.
 	StartEmpty bool
 }

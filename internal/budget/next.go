@@ -92,7 +92,7 @@ func (s *Scheduler) readyIn(c *Call, need fit) float64 {
 func (s *Scheduler) holdReady(c *Call, h *hold, got, need fit) float64 {
 	b := h.bucket
 	switch {
-	case b.Kind == Slots:
+	case b.Kind == Slots, b.Fed:
 		return math.Inf(1)
 	case b.caps() && got == lacks:
 		// It is refused at once.

@@ -22,7 +22,7 @@ func (s *Scheduler) refill(b *bucket) {
 		return
 	}
 	b.at = s.clock
-	if b.Kind == Slots {
+	if b.Kind == Slots || b.Fed {
 		return
 	}
 	gain := b.Rate * seconds(dt)

@@ -53,6 +53,8 @@ func match(glob, s string) bool {
 type Share struct {
 	RatePerSecond float64
 	Capacity      float64
+	// Fed: the level rises by Gate.Feed alone, and the rate is what is expected to come.
+	Fed bool
 }
 
 // smallCall is the burst of a safe share: what one small call of each budget takes.
@@ -92,6 +94,7 @@ func bucket(l plan.Limit, share *Share) budget.Bucket {
 	}
 	if share != nil {
 		b.Rate, b.Capacity = min(b.Rate, share.RatePerSecond), min(b.Capacity, share.Capacity)
+		b.Fed = share.Fed && b.Kind == budget.Continuous
 	}
 	return b
 }

@@ -135,8 +135,8 @@ func loadGate(amount, burst int64, gateways float64) *Gate {
 	g := New(Options{Facts: f, Shared: gateways > 1}, route, 4, time.Now())
 	if gateways > 1 {
 		g.SetShares(map[string]Share{
-			"requests":     {2000 / 60 / gateways, 2000 / gateways},
-			"input-tokens": {float64(amount) / 60 / gateways, float64(burst) / gateways},
+			"requests":     {RatePerSecond: 2000 / 60 / gateways, Capacity: 2000 / gateways},
+			"input-tokens": {RatePerSecond: float64(amount) / 60 / gateways, Capacity: float64(burst) / gateways},
 		}, time.Now())
 	}
 	return g

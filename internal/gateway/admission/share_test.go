@@ -101,7 +101,7 @@ func TestAShareThatShrinksTellsWhoIsLateAtOnce(t *testing.T) {
 		g := sharedGate()
 		defer g.Close()
 		share := func(part float64) {
-			g.SetShares(map[string]Share{"input-tokens": {400_000.0 / 60 / part, 400_000 / part}, "in-flight": {Capacity: 32}}, time.Now())
+			g.SetShares(map[string]Share{"input-tokens": {RatePerSecond: 400_000.0 / 60 / part, Capacity: 400_000 / part}, "in-flight": {Capacity: 32}}, time.Now())
 		}
 		share(1)
 		var calls []*Ticket

@@ -1,0 +1,35 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"math"
+	"time"
+)
+
+// Feed adds to the level of a bucket that is Fed, at most up to what it may hold. It is the lane's credit as far as that
+// grows; of no lane (below 0) it is there to borrow. An amount below zero is taken back.
+func (s *Scheduler) Feed(id BucketID, lane int, amount float64, now time.Time) {
+	s.tick(now)
+	b := s.bucket(id)
+	if b == nil || !b.Fed || b.Kind == Slots || math.IsNaN(amount) {
+		return
+	}
+	if amount < 0 {
+		b.level += max(amount, -largestNumber)
+		b.ceiling = min(b.ceiling+amount, b.level)
+		b.back()
+		s.stirBucket(b)
+		return
+	}
+	top := b.top()
+	amount = max(0, min(amount, top-b.level))
+	b.level += amount
+	b.ceiling = min(top, b.ceiling+amount)
+	if lane >= 0 && lane < len(b.accounts) {
+		a := &b.accounts[lane]
+		a.credit = max(a.credit, min(a.ceiling(), a.credit+amount))
+	}
+	b.forgive()
+}

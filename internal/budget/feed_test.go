@@ -1,0 +1,47 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"testing"
+	"time"
+)
+
+// A fed bucket rises by what it is given alone; its rate only says when calls can expect to go.
+func TestAFedBucketRisesByFeedAlone(t *testing.T) {
+	m := newSim(t, Config{
+		Buckets: []Bucket{{Name: "b", Rate: 10, Capacity: 100, Fed: true, StartEmpty: true, Window: time.Minute}},
+		Lanes:   []Lane{{Name: "a", Share: 0.5, Hold: -1}, {Name: "b", Share: 0.5, Hold: -1}},
+	})
+	id := m.id("b")
+	late := &simCall{Call: Call{Costs: []Cost{{Bucket: id, Amount: 50}}, Deadline: origin.Add(4 * time.Second)}}
+	if v := m.submit(0, late); v.State != Refused || v.Reason != ReasonDeadline {
+		t.Fatalf("%+v: 50 at 10 a second take 5s", v)
+	}
+	c := &simCall{Call: Call{Costs: []Cost{{Bucket: id, Amount: 50}}, Deadline: origin.Add(time.Minute)}}
+	if v := m.submit(0, c); v.State != Queued || v.Wait != 5*time.Second {
+		t.Fatalf("%+v", v)
+	}
+	m.runTo(20 * time.Second)
+	if m.s.Level(id, m.now) != 0 || c.Verdict().State != Queued {
+		t.Fatal("it rises with time")
+	}
+	if next, ok := m.s.Next(m.now); ok && next.Before(origin.Add(time.Minute)) {
+		t.Errorf("something is due at %v although nothing comes by itself", next.Sub(origin))
+	}
+	m.s.Feed(id, 1, 60, m.now)
+	m.advance()
+	if c.Verdict().State == Queued {
+		t.Fatal("a call waits although another lane, which keeps nothing, was fed enough")
+	}
+	m.s.Feed(id, 0, 1000, m.now)
+	if got := m.s.Level(id, m.now); got != 100 {
+		t.Errorf("level %v of 100", got)
+	}
+	m.s.Feed(id, -1, -30, m.now)
+	if got := m.s.Level(id, m.now); got != 70 {
+		t.Errorf("level %v after 30 were taken back", got)
+	}
+	m.checkSound(false)
+}

@@ -1,0 +1,27 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import "time"
+
+// Balance is the level of a declared limit, 0 for one that is unknown.
+func (g *Gate) Balance(limit string, now time.Time) float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+		return g.sched.Level(id, now)
+	}
+	return 0
+}
+
+// Feed adds to the level of a limit whose share is Fed, as the credit of a lane (below 0: of none); units below zero are
+// taken back.
+// What waits is decided by the next Advance.
+func (g *Gate) Feed(limit string, lane int, units float64, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+		g.sched.Feed(id, lane, units, now)
+	}
+}
