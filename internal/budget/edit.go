@@ -14,11 +14,6 @@ import (
 // what became impossible or late is told by the next Advance. Buckets made by Ensure stay.
 func (s *Scheduler) Apply(cfg Config, now time.Time) {
 	s.tick(now)
-	for _, b := range s.slots {
-		if b != nil {
-			s.refill(b)
-		}
-	}
 	waiting := s.suspend()
 	s.margin = min(finite(cfg.Margin), maxMargin)
 	s.maxDepth, s.maxBytes = cfg.MaxDepth, cfg.MaxBytes
@@ -158,8 +153,14 @@ func (b *bucket) scale(by float64) {
 	}
 }
 
-// suspend takes all waiting calls out, in order, but leaves them queued.
+// suspend takes all waiting calls out, in order, but leaves them queued. Every bucket is brought up to the clock before:
+// a refill while no head is committed would cut what lanes have collected for theirs to what they hold when idle.
 func (s *Scheduler) suspend() []*Call {
+	for _, b := range s.slots {
+		if b != nil {
+			s.refill(b)
+		}
+	}
 	var waiting []*node
 	for _, q := range s.active {
 		if q.head != nil {
