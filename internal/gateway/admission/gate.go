@@ -274,6 +274,7 @@ func (g *Gate) heldLocked(t *Ticket, now time.Time) {
 			p.send(t.call.Costs[i].Amount, now)
 		}
 	}
+	g.catchUpLocked(t, now)
 	g.estimator.started(t.Account.Model)
 }
 
