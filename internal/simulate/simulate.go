@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/policy"
 	"github.com/headgate-dev/headgate/internal/simulate/baseline"
+	"github.com/headgate-dev/headgate/internal/simulate/fleet"
 	"github.com/headgate-dev/headgate/internal/simulate/gateway"
 	"github.com/headgate-dev/headgate/internal/simulate/result"
 	"github.com/headgate-dev/headgate/internal/simulate/workload"
@@ -39,7 +40,7 @@ func Run(in Input) (*result.Result, error) {
 	if err := editsExist(p, wl); err != nil {
 		return nil, err
 	}
-	r, err := play(p, wl, in.Seed, gateway.Maker(gateway.Options{Policy: p}))
+	r, err := play(p, wl, in.Seed, gateway.Maker(gateway.Options{Policy: p, Fleet: fleet.New}))
 	if err != nil {
 		return nil, err
 	}

@@ -110,12 +110,14 @@ func minTime(a, b time.Time) time.Time {
 // close ends an account. What it holds is spent: it may be in truth. Slots come back when its calls have ended.
 func (p *Pool) close(a *account) {
 	p.withdraw(a)
+	burnt := false
 	for i := range a.books {
 		k, b := &a.books[i], p.purses[i]
 		held := max(0, k.outstanding())
 		b.held -= held
 		if b.Kind == budget.Continuous {
 			b.burnt += held
+			burnt = burnt || held > trifle*b.Capacity
 			continue
 		}
 		for _, s := range k.slots {
@@ -123,6 +125,9 @@ func (p *Pool) close(a *account) {
 			p.idle = append(p.idle, s)
 			p.meet(s.free)
 		}
+	}
+	if burnt {
+		p.burns++
 	}
 	if a.connected {
 		p.connect(a, false)

@@ -35,7 +35,9 @@ type Pool struct {
 	// asking counts holders' lanes that want to be granted small calls.
 	asking int
 	// bulks counts bulk calls in the scheduler's queues.
-	bulks  int
+	bulks int
+	// burns counts incarnations that ended holding something.
+	burns  int
 	recall bool
 
 	// deadline is not after the first time at which silence or learning ends something.

@@ -63,6 +63,8 @@ type Figures struct {
 	Lanes   []budget.LaneSnapshot
 	// Holders counts incarnations that may hold something, Silent expected holders that may be on their safe share.
 	Holders, Silent int
+	// Burns accumulates: incarnations that ended, or fell silent, holding something.
+	Burns int
 }
 
 // BudgetFigures are one budget's.
@@ -80,7 +82,7 @@ type BudgetFigures struct {
 func (p *Pool) Figures(now time.Time) Figures {
 	p.tick(now)
 	p.sched.Snapshot(p.now, &p.snap)
-	out := Figures{Holders: len(p.accounts), Silent: p.silent}
+	out := Figures{Holders: len(p.accounts), Silent: p.silent, Burns: p.burns}
 	out.Lanes = append(out.Lanes, p.snap.Lanes...)
 	for _, b := range p.purses {
 		out.Budgets = append(out.Budgets, BudgetFigures{

@@ -1,0 +1,233 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget/pool"
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// horizon is for how long a gateway asks ahead, in intervals: until the next report is answered.
+const horizon = 2
+
+// memory weighs the last interval's arrivals against those before.
+const memory = 0.5
+
+// waiter is a ticket in the gate's queues; number is a large call's, 0 until it is asked for.
+type waiter struct {
+	ticket *admission.Ticket
+	number uint64
+}
+
+// laneDemand is what a lane's calls need, by limit.
+type laneDemand struct {
+	// perSecond is the average of late, came is what came since the last report.
+	perSecond, came []float64
+	// number is the newest large call's.
+	number uint64
+}
+
+func (m *member) lane(t *admission.Ticket) int { return min(max(t.Lane, 0), len(m.lanes)-1) }
+
+// add notes a call that came.
+func (d *laneDemand) add(m *member, t *admission.Ticket) {
+	if m.large(t) {
+		return
+	}
+	for i := range m.limits {
+		d.came[i] += cost(&m.limits[i].Limit, t)
+	}
+}
+
+// cost is what a ticket takes of a limit.
+func cost(l *plan.Limit, t *admission.Ticket) float64 {
+	if len(l.Models) > 0 && !slices.ContainsFunc(l.Models, func(glob string) bool { return plan.Glob(glob, t.Account.Model) }) {
+		return 0
+	}
+	switch {
+	case l.Budget == plan.Requests, l.Budget == plan.InFlight:
+		return 1
+	case !t.Metered:
+		return 0
+	case l.Budget == plan.InputTokens:
+		return t.Estimate.Input
+	case l.Budget == plan.OutputTokens:
+		return t.Estimate.Output
+	}
+	return t.Estimate.Input + t.Estimate.Output
+}
+
+// large says whether a call is asked for as a whole: it takes more than an interval brings.
+func (m *member) large(t *admission.Ticket) bool {
+	for i := range m.limits {
+		l := &m.limits[i].Limit
+		if l.Budget != plan.Requests && l.Budget != plan.InFlight && cost(l, t) > max(rate(*l)*interval.Seconds(), smallCall[l.Budget]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *member) forget(t *admission.Ticket) {
+	m.waiting = slices.DeleteFunc(m.waiting, func(w *waiter) bool { return w.ticket == t })
+}
+
+// hasten has a report be early: something waits that was not asked for.
+func (m *member) hasten() {
+	if !m.early {
+		m.early = true
+		m.schedule()
+	}
+}
+
+// demand works out what each lane needs.
+func (m *member) demand(now time.Time) []pool.Demand {
+	dt := now.Sub(m.reported).Seconds()
+	m.reported = now
+	out := make([]pool.Demand, len(m.lanes))
+	first := make([]*waiter, len(m.lanes))
+	small := make([][]float64, len(m.lanes))
+	for i := range m.lanes {
+		d := &m.lanes[i]
+		small[i] = make([]float64, len(m.limits))
+		for k := range m.limits {
+			if dt > 0 {
+				weight := min(1, memory*dt/interval.Seconds())
+				d.perSecond[k] += weight * (d.came[k]/dt - d.perSecond[k])
+				d.came[k] = 0
+			}
+			if m.limits[k].Budget == plan.InFlight {
+				continue
+			}
+			small[i][k] = d.perSecond[k] * interval.Seconds() * horizon
+		}
+	}
+	for _, w := range m.waiting {
+		i := m.lane(w.ticket)
+		if m.large(w.ticket) {
+			if first[i] == nil || w.number > 0 && first[i].number == 0 {
+				first[i] = w
+			}
+			continue
+		}
+		for k := range m.limits {
+			small[i][k] += cost(&m.limits[k].Limit, w.ticket)
+		}
+	}
+	for t := range m.inUse {
+		for k := range m.limits {
+			if m.limits[k].Budget == plan.InFlight {
+				small[m.lane(t)][k]++
+			}
+		}
+	}
+	for i := range out {
+		out[i] = pool.Demand{Lane: m.route.Lanes[i].Name}
+		for k := range m.limits {
+			if small[i][k] > 0 {
+				out[i].Small = append(out[i].Small, pool.Amount{Budget: m.limits[k].Name, Units: small[i][k]})
+			}
+		}
+		if w := first[i]; w != nil {
+			m.bulk(&out[i], &m.lanes[i], w)
+		}
+	}
+	return out
+}
+
+// bulk asks for a large call.
+func (m *member) bulk(d *pool.Demand, lane *laneDemand, w *waiter) {
+	if w.number == 0 {
+		lane.number++
+		w.number = lane.number
+	}
+	d.Bulk = w.number
+	for k := range m.limits {
+		l := &m.limits[k].Limit
+		if l.Budget != plan.InFlight {
+			d.Cost = append(d.Cost, pool.Amount{Budget: l.Name, Units: cost(l, w.ticket)})
+		}
+	}
+}
+
+// report sends one.
+func (m *member) report() {
+	now := m.now()
+	m.sync(now)
+	dt := now.Sub(m.reported).Seconds()
+	demands := m.demand(now)
+	r := m.holder.Report(demands, now)
+	m.early = false
+	m.expect(demands, dt, now)
+	m.sync(now)
+	m.f.up(&r)
+	m.schedule()
+}
+
+// expect learns how fast grants come where more is wanted than comes; else all of the rate may.
+func (m *member) expect(demands []pool.Demand, dt float64, now time.Time) {
+	for k := range m.limits {
+		l := &m.limits[k]
+		wanted := 0.0
+		for _, d := range demands {
+			for _, a := range d.Small {
+				if a.Budget == l.Name {
+					wanted += a.Units
+				}
+			}
+		}
+		full := rate(l.Limit)
+		safe := full / (2 * float64(m.f.config.MaxHolders))
+		switch {
+		case !m.holder.Leased(now):
+			l.expected = safe
+		case len(m.waiting) == 0 || wanted <= m.holder.Balance(l.Name, now):
+			l.expected = full
+		case dt > 0:
+			weight := min(1, dt/(5*interval.Seconds()))
+			l.expected = min(full, max(safe, l.expected+weight*(l.total/dt-l.expected)))
+		}
+		l.total = 0
+	}
+	m.share(now)
+}
+
+// schedule has the next report made when it is due, and without a lease lets what waits have the safe share as it grows.
+func (m *member) schedule() {
+	now := m.now()
+	due := m.holder.Due(now)
+	if soon := m.reported.Add(interval / 10); m.early && soon.Before(due) {
+		due = soon
+	}
+	alone := len(m.waiting) > 0 && !m.holder.Leased(now)
+	if step := now.Add(interval / 10); alone && step.Before(due) {
+		due = step
+	}
+	m.timer++
+	mine := m.timer
+	m.f.env.Clock.After(max(due.Sub(now), time.Microsecond), func() {
+		if m.dead || m.timer != mine {
+			return
+		}
+		m.fire(alone)
+	})
+}
+
+// fire reports if that is due.
+func (m *member) fire(alone bool) {
+	now := m.now()
+	soon := m.early && !now.Before(m.reported.Add(interval/10))
+	if soon || !m.holder.Due(now).After(now) {
+		m.report()
+	} else {
+		m.schedule()
+	}
+	if alone {
+		m.f.env.Wake(m.index)
+	}
+}
