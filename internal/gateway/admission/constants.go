@@ -80,6 +80,8 @@ const (
 
 	// paceStep is by how much the rate must change, as a part of it, to be set anew.
 	paceStep = 0.01
+	// rounding is what sums of floats may be off by.
+	rounding = 1e-9
 	// largestCost keeps sums of absurd costs exact to a token.
 	largestCost = 1e12
 )

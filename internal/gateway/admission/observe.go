@@ -82,12 +82,12 @@ func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now t
 	}
 	before := g.sched.Level(m.id, now)
 	took := max(0, now.Sub(t.Sent).Seconds())
-	rounding := step(b) - 1
-	hi := b.Remaining + rounding + m.rate*took
+	rho := step(b) - 1
+	hi := b.Remaining + rho + m.rate*took
 	lo := math.Inf(-1)
 	if p := t.part(m); p != nil && g.owner(t) && m.unseen == 0 {
 		after := m.flow.after(&p.passage, g.takenAtOnce(m.budget))
-		lo = min(b.Remaining-rounding, m.capacity) - after.cost - m.doubt(after) -
+		lo = min(b.Remaining-rho, m.capacity) - after.cost - m.doubt(after) -
 			m.outsiders.spend(m.rate, now)*took
 	}
 	m.proven.refill(m.rate, m.limit, now)

@@ -28,13 +28,14 @@ func (p *proven) refill(rate, limit float64, now time.Time) {
 // bound takes in a report: between least and most is there now. It returns how far a level may be lifted; inside is what
 // is left to the bound then.
 func (p *proven) bound(least, most, inside float64, sent time.Time, send uint64) float64 {
-	contradicts := least > p.most
+	// Reports are whole numbers: by less than one nothing is contradicted.
+	contradicts := least > p.most+1+p.most*rounding
 	if most < p.most || contradicts && !sent.Before(p.bounded) {
 		p.most, p.bounded, p.send = most, p.at, send
 	} else if contradicts {
 		return p.most - inside
 	}
-	return least
+	return min(least, p.most)
 }
 
 // giveBack takes in that a send cost less than was taken off for it, or more.

@@ -19,7 +19,7 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 	defer g.mu.Unlock()
 	wait = min(wait, longestHold)
 	grp := g.groupLocked(t.Account)
-	lowered, unexpected := false, false
+	lowered, explained, unexpected := false, false, false
 	for _, m := range grp.mirrors {
 		cost, _, counts := t.cost(m.budget)
 		if !counts || named != "" && named != m.budget || named == "" && sufficient(r, m.budget, cost) {
@@ -32,6 +32,7 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 		if ok {
 			level = told(cost, wait, m.rate*slower, remaining(r, m.budget))
 		}
+		explained = explained || m.explains(t)
 		unexpected = unexpected || m.let(t) && cost <= m.capacity
 		g.sched.Lower(m.id, min(level, cost-1), now)
 		m.lowered(t, now)
@@ -40,7 +41,7 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 	if !lowered && ok && wait > 0 {
 		g.holdLocked(grp, wait, now)
 	}
-	if g.owner(t) {
+	if g.owner(t) && !explained {
 		g.adaptLocked(grp, t, unexpected, now)
 	}
 	g.runLocked(now)
@@ -64,14 +65,20 @@ func (m *mirror) lowered(t *Ticket, now time.Time) {
 	m.loweredAt, m.loweredBy = now, t.send
 }
 
-// let says that the mirror let t go, and that no other answer has shown since that it should not have.
-func (m *mirror) let(t *Ticket) bool {
-	p := t.part(m)
+// explains says that another answer has shown, since t was sent, that what was in flight did not fit: of one wave the
+// first refusal tells all.
+func (m *mirror) explains(t *Ticket) bool {
 	known := m.loweredAt
 	if m.loweredBy == t.send {
 		known = m.loweredBefore
 	}
-	return p != nil && p.passage.cost > 0 && t.Sent.After(known)
+	return !t.Sent.After(known)
+}
+
+// let says that the mirror let t go.
+func (m *mirror) let(t *Ticket) bool {
+	p := t.part(m)
+	return p != nil && p.passage.cost > 0
 }
 
 // remaining is what a refusal reports to be left of a budget, far below zero if it does not.
