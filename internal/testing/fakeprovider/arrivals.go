@@ -22,7 +22,7 @@ type Arrival struct {
 	// AllowedTokens is the output the call allows; OutputTokens what was produced.
 	AllowedTokens int64 `json:"allowedTokens,omitempty"`
 	OutputTokens  int64 `json:"outputTokens,omitempty"`
-	// Verdict is Admitted, Throttled (by a bucket), Fault (by script) or Rejected (bad request).
+	// Verdict is Admitted, Throttled (by a bucket), Fault (by script), Rejected (bad request) or Replayed.
 	Verdict string `json:"verdict"`
 	Status  int    `json:"status"`
 	// Fault is what was played on the call, if anything.

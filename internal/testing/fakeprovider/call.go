@@ -42,6 +42,9 @@ type call struct {
 	status int
 	// produced is the output charged so far.
 	produced int64
+	// keeper keeps the answer of a call with an idempotency key, and complete says that all of it was written.
+	keeper   *keeper
+	complete bool
 }
 
 type bodyFacts struct {
@@ -69,9 +72,13 @@ func (c *call) serve() {
 	problem, status := c.read()
 	c.log()
 	defer c.end()
+	defer c.keep()
 	if status != 0 {
 		status, body := c.api.fault(c, status, problem)
 		c.refuse(status, "Rejected", body)
+		return
+	}
+	if c.replayed() {
 		return
 	}
 	if c.fault = c.s.takeFault(c); c.fault != nil {
@@ -170,6 +177,7 @@ func (c *call) answer() {
 		c.s.settle(c, c.output())
 	}
 	c.writeJSON(http.StatusOK, c.op.answer(c))
+	c.complete = true
 }
 
 // unmarshal reads a body.

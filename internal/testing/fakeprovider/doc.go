@@ -25,6 +25,8 @@
 // Each dialect has a Profile: its limits, how it charges, and what a refusal tells. Faults work for all of
 // them alike.
 //
+// A call with an Idempotency-Key that was answered before gets the same answer again, and costs nothing.
+//
 // # Invariants
 //
 //   - The buckets are package bucket's and nobody else's: this is the referee, so it must not import

@@ -21,6 +21,7 @@ type Server struct {
 	accounts     map[accountID]*account
 	levelPercent map[Budget]float64 // of accounts that do not exist yet
 	faults       []*Fault
+	replays      map[string]*replay // by account and idempotency key
 	log          ring
 	counts       counts
 	requests     uint64
@@ -36,6 +37,7 @@ func New(opts Options) *Server {
 	s := &Server{
 		opts:         opts,
 		accounts:     map[accountID]*account{},
+		replays:      map[string]*replay{},
 		levelPercent: map[Budget]float64{},
 		log:          newRing(opts.MaxArrivals),
 		counts:       newCounts(),
@@ -110,6 +112,7 @@ func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.accounts = map[accountID]*account{}
+	s.replays = map[string]*replay{}
 	s.levelPercent = map[Budget]float64{}
 	s.faults = nil
 	s.log = newRing(s.opts.MaxArrivals)

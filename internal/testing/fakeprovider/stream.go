@@ -62,7 +62,7 @@ func (c *call) writeStream() {
 		}
 	}
 	st.frames.end(&st.buf)
-	st.flush()
+	st.complete = st.flush() && c.r.Context().Err() == nil
 }
 
 // send waits as long as the event takes to produce, and writes it.
