@@ -104,3 +104,23 @@ func TestGatewaysThatDivide(t *testing.T) {
 		t.Errorf("utilisation %v", u)
 	}
 }
+
+// TestGatewaysThatShareAPool: whatever crashes, is cut off or joins, the provider is never asked for more than the
+// account allows, and what crashed gateways held is told.
+func TestGatewaysThatShareAPool(t *testing.T) {
+	r := run(t, policyOf(""), workloadOf("duration: 6m", "initialLevel: 0%", telling,
+		"gateways: {count: 4, skew: [70, 10, 10, 10], latency: 30ms, jitter: 100ms, clockDriftPPM: 100}",
+		"streams: [{name: a, provider: anthropic, arrivals: {every: 200ms}, inputTokens: 2000, deadline: 30s}]",
+		"events: [{at: 2m, crash: {gateway: 0, every: 10s, until: 150s}}, {at: 3m, scale: 10}, {at: 4m, until: 270s, partition: coordinator}]"))
+	p := r.Provider["anthropic"]
+	b := p.Budgets["InputTokens"]
+	if p.Rejected429 != 0 || b.MaxExcess > 0.01*400_000 || b.Utilisation < 0.9 {
+		t.Errorf("%+v, %+v", p, b)
+	}
+	if g := r.Gateways; g.Count != 10 || g.Crashes != 3 || g.GrantsBurned < 3 || g.Burned["anthropic/itpm"] <= 0 {
+		t.Errorf("%+v", g)
+	}
+	if failed := r.Streams["a"].Failed["GatewayCrashed"]; failed == 0 {
+		t.Error("crashes cost no call")
+	}
+}

@@ -105,8 +105,11 @@ func (c *Client) fleetOf(o Options, r *route) Fleet {
 }
 
 func (c *Client) wake(gateway int, route string) {
-	if gateway < len(c.instances) {
-		c.instances[gateway].gates[route].wake()
+	if gateway >= len(c.instances) || c.instances[gateway] == nil {
+		return
+	}
+	if g := c.instances[gateway].gates[route]; g != nil { // nil while it joins
+		g.wake()
 	}
 }
 
