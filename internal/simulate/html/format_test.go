@@ -19,7 +19,7 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 		"–": percent(1, 0), "100 %": percent(3, 3), "99.9 %": percent(99_999, 100_000), "< 0.1 %": percent(1, 100_000),
 		"33.3 %": percent(1, 3), "0 %": percent(0, 5),
 		"1 call": plural(1, "call"), "2,000 calls": plural(2000, "call"),
-		"0.994123": figureText(0.99412345), "15": figureText(15), "−2": figureText(-2),
+		"0.994123": figureText(0.99412345), "15": figureText(15), "−2": figureText(-2), "≈ 0": figureText(1e-9),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

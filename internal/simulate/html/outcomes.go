@@ -101,7 +101,10 @@ func why(s *result.Stream) string {
 		text string
 		n    int
 	}
-	var all []reason
+	all := []reason{{"too late", s.TooLate}}
+	if s.TooLate <= 0 {
+		all = nil
+	}
 	for _, m := range []map[string]int{s.Declined, s.Failed} {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
 			if m[key] > 0 {

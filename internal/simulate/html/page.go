@@ -6,6 +6,7 @@ package html
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
 	"strings"
 
@@ -133,6 +134,9 @@ func expression(s string) string {
 func figureText(v float64) string {
 	if v = finite(v); v == float64(int64(v)) && v > -1e15 && v < 1e15 {
 		return whole(v)
+	}
+	if math.Abs(v) < 1e-6 {
+		return "≈ 0"
 	}
 	return strings.Replace(fmt.Sprintf("%.6g", v), "-", "−", 1)
 }

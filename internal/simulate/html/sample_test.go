@@ -58,7 +58,7 @@ func sampleRun(part float64, queues map[string]float64) *result.Result {
 			},
 			"ingest": {
 				Counts: result.Counts{Offered: 18, Succeeded: int(18 * part * part), Unfinished: 18 - int(18*part*part)},
-				Tenant: "b", Route: "anthropic", Lane: "bulk", Attempts: 18,
+				Tenant: "b", Route: "anthropic", Lane: "bulk", Attempts: 18, TooLate: int(4 * lost),
 				Wait: result.Quantiles{P50: 9, P99: 21.7, Max: 21.7}, Waits: sampleWaits(int(18*part*part), 9),
 			},
 		},

@@ -118,10 +118,10 @@ func timeAxis(end float64) (axis, []tick, string) {
 // The waits that a distribution shows: what is shorter is drawn at the left edge.
 const leastWait = 0.01
 
-// waitAxis is a horizontal, logarithmic axis from leastWait to at least longest.
+// waitAxis is a horizontal, logarithmic axis from leastWait to beyond longest: the last step is to be seen.
 func waitAxis(longest float64) (axis, []tick) {
 	a := axis{from: leastWait, to: 1, start: marginLeft, end: plotRight, log: true}
-	for longest = min(finite(longest), 1e8); a.to < longest; {
+	for longest = min(finite(longest), 1e8); a.to < 2*longest; {
 		a.to *= 10
 	}
 	var ticks []tick

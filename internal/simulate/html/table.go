@@ -47,6 +47,9 @@ func compare(runs []run) table {
 	}
 	each("Calls offered", func(v total) string { return count(v.offered) })
 	each("Succeeded", func(v total) string { return part(v.succeeded, v.offered) })
+	if any(func(v total) int { return v.tooLate }) {
+		each("… after their deadline", func(v total) string { return part(v.tooLate, v.offered) })
+	}
 	each("Declined before sending", func(v total) string { return part(v.declined, v.offered) })
 	if any(func(v total) int { return v.deferred }) {
 		each("Deferred", func(v total) string { return part(v.deferred, v.offered) })
@@ -63,7 +66,7 @@ func compare(runs []run) table {
 	each("Longest wait of a success", func(v total) string { return seconds(v.longestWait) })
 	each("Most sends in 100 ms", func(v total) string { return count(v.peak) })
 	each("Utilisation of the fullest budget", func(v total) string { return share(v, v.utilisation) })
-	each("Arrivals above burst + rate × time", func(v total) string { return share(v, v.excess) })
+	each("Arrivals above burst + rate × time, of the burst", func(v total) string { return share(v, v.excess) })
 	return t
 }
 

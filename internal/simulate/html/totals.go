@@ -12,11 +12,10 @@ import (
 
 // total adds up a run.
 type total struct {
-	offered, succeeded, declined, deferred, failed, unfinished int
-	attempts, sends, throttled, overloaded, peak               int
-	longestWait, declineMedian, utilisation, excess            float64
-	// excessShare is of the budget's burst.
-	hasBudgets bool
+	offered, succeeded, tooLate, declined, deferred, failed, unfinished int
+	attempts, sends, throttled, overloaded, peak                        int
+	longestWait, declineMedian, utilisation, excess                     float64
+	hasBudgets                                                          bool
 }
 
 func sum(m map[string]int) int {
@@ -45,6 +44,7 @@ func totals(r *result.Result) total {
 func (t *total) addStream(s *result.Stream) {
 	t.offered += s.Offered
 	t.succeeded += s.Succeeded
+	t.tooLate += s.TooLate
 	t.declined += sum(s.Declined)
 	t.deferred += s.Deferred
 	t.failed += sum(s.Failed)

@@ -49,14 +49,21 @@ func headline(expect []result.Expectation) verdict {
 // inBrief is what a baseline is compared by.
 func inBrief(r run) string {
 	t := totals(r.r)
-	return fmt.Sprintf("%s: %s succeeded (%s), %s from the provider.", r.Name, count(t.succeeded),
-		percent(float64(t.succeeded), float64(t.offered)), plural(t.throttled, "429"))
+	late := ""
+	if t.tooLate > 0 {
+		late = fmt.Sprintf(", %s of them after their deadline", count(t.tooLate))
+	}
+	return fmt.Sprintf("%s: %s succeeded (%s)%s, %s from the provider.", r.Name, count(t.succeeded),
+		percent(float64(t.succeeded), float64(t.offered)), late, plural(t.throttled, "429"))
 }
 
 // sentence says what became of a run's calls.
 func sentence(r run) string {
 	t := totals(r.r)
 	parts := []string{fmt.Sprintf("%s of %s succeeded (%s)", count(t.succeeded), plural(t.offered, "call"), percent(float64(t.succeeded), float64(t.offered)))}
+	if t.tooLate > 0 {
+		parts = append(parts, count(t.tooLate)+" of them after their deadline")
+	}
 	if t.declined > 0 {
 		text := count(t.declined) + " declined"
 		if t.declineMedian > 0 {
