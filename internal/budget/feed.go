@@ -29,7 +29,8 @@ func (s *Scheduler) Feed(id BucketID, lane int, amount float64, now time.Time) {
 	b.ceiling = min(top, b.ceiling+amount)
 	if lane >= 0 && lane < len(b.accounts) {
 		a := &b.accounts[lane]
-		a.credit = max(a.credit, min(a.ceiling(), a.credit+amount))
+		// What comes at once for a large call, which is not here yet, is kept for it.
+		a.credit = max(a.credit, min(max(a.ceiling(), amount), a.credit+amount))
 	}
 	b.forgive()
 }

@@ -18,10 +18,11 @@ const horizon = 2
 // memory weighs the last interval's arrivals against those before.
 const memory = 0.5
 
-// waiter is a ticket in the gate's queues; number is a large call's, 0 until it is asked for.
+// waiter is a ticket in the gate's queues, or parked beside them; number is a large call's, 0 until it is asked for.
 type waiter struct {
 	ticket *admission.Ticket
 	number uint64
+	parked bool
 }
 
 // laneDemand is what a lane's calls need, by limit.

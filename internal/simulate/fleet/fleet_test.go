@@ -74,6 +74,9 @@ func TestASkewedFleetUsesAsMuchAsOneGateway(t *testing.T) {
 			if got < want-0.02 {
 				t.Errorf("utilisation %.4f, one alone has %.4f", got, want)
 			}
+			if got, want := r.Streams["ingest"].Succeeded, alone.Streams["ingest"].Succeeded; got < want {
+				t.Errorf("%d large calls went, alone %d", got, want)
+			}
 		})
 	}
 }

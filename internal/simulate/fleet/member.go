@@ -20,12 +20,14 @@ type member struct {
 	index       int
 	incarnation uint64
 	now         func() time.Time
-	dead        bool
-	route       plan.Route
-	holder      *pool.Holder
-	limits      []limit
-	term        pool.Term
-	shares      map[string]admission.Share
+	// tell tells what was decided about a ticket that waited.
+	tell   func(*admission.Ticket, admission.Verdict)
+	dead   bool
+	route  plan.Route
+	holder *pool.Holder
+	limits []limit
+	term   pool.Term
+	shares map[string]admission.Share
 
 	// waiting are tickets in the gate's queues, in the order in which they came, inUse those that hold a slot.
 	waiting []*waiter
@@ -54,10 +56,11 @@ func newMember(f *Fleet, i int, opts admission.Options, fresh bool) *member {
 	m := &member{f: f, index: i, incarnation: f.incarnations, now: opts.Clock, inUse: map[*admission.Ticket]bool{}}
 	decided := opts.Decided
 	opts.Shared = true
-	opts.Decided = func(t *admission.Ticket, v admission.Verdict) {
+	m.tell = func(t *admission.Ticket, v admission.Verdict) {
 		m.decided(t, v)
 		decided(t, v)
 	}
+	opts.Decided = m.tell
 	m.reported = m.now()
 	cfg := pool.HolderConfig{Name: name(i), Incarnation: m.incarnation, Interval: interval, Fresh: fresh}
 	for _, b := range f.config.Budgets {
@@ -168,6 +171,7 @@ func (m *member) receive(g *pool.Grant) {
 	m.holder.Receive(g, now)
 	m.sync(now)
 	m.share(now)
+	m.unpark(now)
 	m.schedule()
 	m.f.env.Wake(m.index)
 }
@@ -176,6 +180,9 @@ func (m *member) receive(g *pool.Grant) {
 func (m *member) Enter(t *admission.Ticket, now time.Time) admission.Verdict {
 	m.sync(now)
 	m.lanes[m.lane(t)].add(m, t)
+	if m.large(t) && m.holder.Leased(now) && !m.has(t, now) {
+		return m.park(t, now)
+	}
 	v := m.Gate.Enter(t, now)
 	m.entered(t, v, now)
 	return v

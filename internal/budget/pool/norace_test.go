@@ -1,0 +1,9 @@
+//go:build !race
+
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+// histories is how many random histories a run of the tests looks at.
+const histories = 4000

@@ -1,0 +1,9 @@
+//go:build race
+
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+// histories are fewer with the race detector, which makes each cost tenfold.
+const histories = 400
