@@ -38,7 +38,6 @@ type account struct {
 	connected         bool
 	claims            []*claim
 	changed           bool
-	draining          bool
 }
 
 // book is an account's counters of one budget, since it was opened: sums over years lose their small parts.

@@ -45,6 +45,7 @@ type loaded struct {
 }
 
 func newLoaded(tb testing.TB, cfg Config, f fate, gateways int) *loaded {
+	tb.Helper()
 	l := &loaded{network: newNetwork(tb, 1, cfg, f), loads: map[*gateway][]*load{}}
 	for range gateways {
 		l.join(nil, 0)
@@ -100,7 +101,7 @@ func (l *loaded) stepLarge(g *gateway, o *load) {
 		o.number, o.since = g.bulk[o.lane]+1, l.now
 	}
 	cost := []Amount{{"tokens", o.large}, {"requests", 1}}
-	if _, granted := g.Holder.Granted(o.lane, "tokens"); granted >= o.number && l.take(g, cost) {
+	if _, granted := g.Granted(o.lane, "tokens"); granted >= o.number && l.take(g, cost) {
 		o.waits = append(o.waits, l.now-o.since)
 		o.served += o.large
 		o.number++

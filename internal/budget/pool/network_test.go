@@ -102,6 +102,7 @@ func (m *meter) spend(now time.Duration, units float64) {
 }
 
 func newNetwork(tb testing.TB, seed int64, cfg Config, f fate) *network {
+	tb.Helper()
 	n := &network{
 		tb: tb, seed: seed, rand: rand.New(rand.NewSource(seed)), cfg: cfg.withDefaults(), fate: f,
 		meters: map[string]*meter{},

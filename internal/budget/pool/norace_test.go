@@ -1,7 +1,7 @@
-//go:build !race
-
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
 
 package pool
 

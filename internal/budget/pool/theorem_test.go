@@ -92,6 +92,7 @@ func drawConfig(r *rand.Rand) Config {
 }
 
 func drawHistory(tb testing.TB, seed int64) *history {
+	tb.Helper()
 	r := rand.New(rand.NewSource(seed))
 	h := &history{r: r, overspends: r.Intn(3) == 0}
 	f := fate{
@@ -161,7 +162,7 @@ func (h *history) demand(g *gateway) {
 			d.Small = append(d.Small, Amount{b.Name, part * b.Rate})
 		}
 		if h.r.Intn(4) == 0 {
-			d.Bulk = uint64(g.seq + 1)
+			d.Bulk = g.seq + 1
 			d.Cost = []Amount{{h.cfg.Budgets[0].Name, h.cfg.Budgets[0].Capacity * h.r.Float64()}}
 		}
 		g.demands = append(g.demands, d)

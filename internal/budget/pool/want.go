@@ -41,7 +41,7 @@ const pace = 10 * time.Millisecond
 // want takes in what a holder wants; what it wants no longer is withdrawn. What it wants by the totals of another
 // term means nothing here, but to a holder that has just come.
 func (p *Pool) want(a *account, r *Report, opened bool) {
-	if r.Term != a.term && !(opened && r.Term == Term{}) {
+	if r.Term != a.term && (!opened || r.Term != Term{}) {
 		return
 	}
 	for _, c := range a.claims {

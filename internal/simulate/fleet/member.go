@@ -97,7 +97,7 @@ func (m *member) adopt(route plan.Route) {
 func (m *member) configure(route plan.Route) {
 	now := m.now()
 	m.sync(now)
-	m.Gate.Configure(route, m.f.env.MaxGateways, now)
+	m.Configure(route, m.f.env.MaxGateways, now)
 	m.adopt(route)
 	for i := range m.limits {
 		m.limits[i].level = m.Balance(m.limits[i].Name, now)
