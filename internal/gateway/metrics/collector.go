@@ -93,6 +93,7 @@ func (*Collector) Describe(ch chan<- *prometheus.Desc) {
 		limitCapacity, limitOffered, limitUsed, effective, usedElsewhere, disagreement, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
 		reserved, correction, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
 		failovers, noDeadline, borrowedTotal, lanePaused,
+		deferredCalls, deferredTotal,
 	} {
 		ch <- d
 	}
@@ -103,6 +104,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	for _, m := range c.gateway.Metrics(time.Now()) {
 		e := emitter{ch: ch, labels: []string{m.Namespace, m.Policy, m.Provider}}
 		e.route(m.Tally)
+		e.deferred(&m.Deferred)
 		e.limits(&m)
 		for i, l := range m.Lanes {
 			e.lane(l)

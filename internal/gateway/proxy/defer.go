@@ -56,6 +56,14 @@ type DeferredCounts struct {
 	Outcomes map[string]uint64
 }
 
+// deferredOf are a route's deferred calls.
+func (g *Gateway) deferredOf(cfg *config) DeferredCounts {
+	if g.opts.Deferrals == nil {
+		return DeferredCounts{}
+	}
+	return g.opts.Deferrals.Counts(cfg.policy, cfg.plan.Name)
+}
+
 // takesCallback looks at the callback of a call that may be deferred, before anything is spent on it: who names a
 // wrong one learns it at the first call, not at the first that is deferred. False says that the call was answered.
 func (c *call) takesCallback() bool {

@@ -164,6 +164,7 @@ type Metrics struct {
 	Tally                       *tally.Route
 	Lanes                       []*tally.Lane
 	Figures                     admission.Figures
+	Deferred                    DeferredCounts
 }
 
 // maxMetrics bounds the routes of the metrics endpoint.
@@ -182,7 +183,7 @@ func (g *Gateway) Metrics(now time.Time) []Metrics {
 		}
 		out = append(out, Metrics{
 			Namespace: g.opts.Namespace, Policy: cfg.policy, Provider: cfg.plan.Name, Tally: cfg.tally,
-			Lanes: cfg.lanes, Figures: cfg.gate.Figures(now),
+			Lanes: cfg.lanes, Figures: cfg.gate.Figures(now), Deferred: g.deferredOf(cfg),
 		})
 	}
 	return out

@@ -1,0 +1,154 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisstore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
+	"github.com/headgate-dev/headgate/internal/gateway/deferred/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const password = "secret-of-the-store"
+
+// serve runs a real server on a free port, with a password, and returns its URL.
+func serve(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal("redis-server is not on the PATH; hack/packages tests installs it")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	cmd := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--requirepass", password)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
+				close(ready)
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended; _ = cmd.Wait() })
+	select {
+	case <-ready:
+	case <-time.After(time.Minute):
+		t.Fatal("redis-server is not ready")
+	}
+	return "redis://127.0.0.1:" + port
+}
+
+func open(t *testing.T, url, namespace string) *Store {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Options{URL: url, PasswordFile: file, Namespace: namespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestStore(t *testing.T) { storetest.Run(t, open(t, serve(t), "team-support")) }
+
+// TestTicketsOfAGatewayThatIsGoneAreTakenOver by one other, once; what the former owner still writes is refused. Another
+// namespace sees nothing of it.
+func TestTicketsOfAGatewayThatIsGoneAreTakenOver(t *testing.T) {
+	url := serve(t)
+	first, second, third := open(t, url, "team-support"), open(t, url, "team-support"), open(t, url, "team-support")
+	other := open(t, url, "team-other")
+	ctx, k := t.Context(), storetest.Ticket(time.Now(), []byte("body"))
+	if err := first.Create(ctx, k, []byte("body")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := second.Tend(ctx, 10); err != nil || len(got) != 0 {
+		t.Errorf("a ticket was taken from a gateway that lives: %v %v", got, err)
+	}
+	if got, err := second.Read(ctx, k.ID); err != nil || got.ID != k.ID {
+		t.Errorf("the ticket does not answer in another pod: %v", err)
+	}
+	if err := second.Save(ctx, k, store.Bodies{}); !errors.Is(err, store.ErrLost) {
+		t.Errorf("a gateway changed a ticket of another: %v", err)
+	}
+	// As after 30 seconds without a sign of life.
+	if err := first.client.Del(ctx, first.heartbeat(first.owner)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := other.Tend(ctx, 10); err != nil || len(got) != 0 {
+		t.Errorf("another namespace took it: %v %v", got, err)
+	}
+	if _, err := other.Read(ctx, k.ID); !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("another namespace reads it: %v", err)
+	}
+	got, err := second.Tend(ctx, 10)
+	if err != nil || len(got) != 1 || got[0].ID != k.ID {
+		t.Fatalf("%v %v", got, err)
+	}
+	if again, err := third.Tend(ctx, 10); err != nil || len(again) != 0 {
+		t.Errorf("it was taken twice: %v %v", again, err)
+	}
+	if err := first.Save(ctx, k, store.Bodies{}); !errors.Is(err, store.ErrLost) {
+		t.Errorf("the former owner still writes: %v", err)
+	}
+	if err := second.Save(ctx, got[0], store.Bodies{DropRequest: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEveryKeyHasAnEnd, so that what nobody looks after goes by itself.
+func TestEveryKeyHasAnEnd(t *testing.T) {
+	s := open(t, serve(t), "team-support")
+	if err := s.Create(t.Context(), storetest.Ticket(time.Now(), []byte("body")), []byte("body")); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := s.client.Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("%v %v", keys, err)
+	}
+	for _, key := range keys {
+		if ttl, err := s.client.PTTL(t.Context(), key).Result(); err != nil || ttl <= 0 || ttl > 5*time.Hour {
+			t.Errorf("%s lives %s, %v", key, ttl, err)
+		}
+	}
+}
+
+// TestWhatIsWrongIsSaid without the password.
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, url := range []string{"redis://user:secret-of-the-store@127.0.0.1:1", "http://secret-of-the-store@example.com", "redis://a:b:secret-of-the-store@["} {
+		_, err := Open(ctx, Options{URL: url, Namespace: "x"})
+		if err == nil || strings.Contains(err.Error(), password) {
+			t.Errorf("%v", err)
+		}
+	}
+}
