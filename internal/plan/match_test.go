@@ -50,9 +50,19 @@ func TestGlob(t *testing.T) {
 		glob, s string
 		want    bool
 	}{
-		{"*", "", true}, {"a*", "a", true}, {"*a", "ba", true}, {"a*a", "a", false}, {"a*a", "aa", true},
-		{"a*b*c", "a-b-c", true}, {"a*b*c", "a-c-b", false}, {"a*b*b", "ab", false}, {"**", "x", true},
-		{"a", "A", false}, {"", "", true}, {"a.c", "abc", false}, {"[ab]", "a", false},
+		{"*", "", true},
+		{"a*", "a", true},
+		{"*a", "ba", true},
+		{"a*a", "a", false},
+		{"a*a", "aa", true},
+		{"a*b*c", "a-b-c", true},
+		{"a*b*c", "a-c-b", false},
+		{"a*b*b", "ab", false},
+		{"**", "x", true},
+		{"a", "A", false},
+		{"", "", true},
+		{"a.c", "abc", false},
+		{"[ab]", "a", false},
 	}
 	for _, tc := range tests {
 		if got := Glob(tc.glob, tc.s); got != tc.want {

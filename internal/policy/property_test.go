@@ -33,9 +33,27 @@ func drawProviders(t *rapid.T) []v1alpha1.Provider {
 		p := providerAt(name, "https://llm.example.com")
 		p.Dialect = rapid.SampledFrom([]v1alpha1.Dialect{"", v1alpha1.DialectOpenAI, v1alpha1.DialectGeneric}).Draw(t, "dialect")
 		p.Lanes = drawLanes(t)
+		drawInstead(t, &p)
 		out = append(out, p)
 	}
 	return out
+}
+
+// drawInstead draws what happens to calls that cannot be made now, right and wrong.
+func drawInstead(t *rapid.T, p *v1alpha1.Provider) {
+	p.CredentialKey = rapid.SampledFrom([]string{"", "k"}).Draw(t, "key")
+	p.Deadline = &v1alpha1.Deadline{OnExceeded: rapid.SampledFrom([]v1alpha1.Exceeded{"", v1alpha1.Decline, v1alpha1.Defer}).Draw(t, "deadline")}
+	p.Throttle = &v1alpha1.Throttle{
+		OnCeilingExceeded: rapid.SampledFrom([]v1alpha1.CeilingExceeded{
+			"", v1alpha1.CeilingDecline, v1alpha1.CeilingDefer, v1alpha1.CeilingFailover,
+		}).Draw(t, "ceiling"),
+	}
+	if p.Throttle.OnCeilingExceeded == v1alpha1.CeilingFailover {
+		p.Throttle.FailoverTo = rapid.SampledFrom([]string{"openai", "anthropic", "x", "y", "z"}).Draw(t, "to")
+	}
+	if rapid.Bool().Draw(t, "bounds what is deferred") {
+		p.Deferred = &v1alpha1.Deferred{MaxAge: "2h", CallbackHosts: []string{"*.example.com"}}
+	}
 }
 
 func drawLanes(t *rapid.T) []v1alpha1.Lane {
@@ -51,7 +69,14 @@ func drawLanes(t *rapid.T) []v1alpha1.Lane {
 		if rapid.Bool().Draw(t, "matches") {
 			l.Match = &v1alpha1.LaneMatch{
 				MinInputTokens: resource.NewQuantity(rapid.Int64Range(0, 3).Draw(t, "min"), resource.DecimalSI),
+				Models:         rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a*", "ab", "*"}), 0, 2, rapid.ID).Draw(t, "models"),
+				Paths:          rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"/v1/*", "/v1/x"}), 0, 2, rapid.ID).Draw(t, "paths"),
 			}
+		}
+		if rapid.Bool().Draw(t, "has an order") {
+			priority, weight := rapid.Int32Range(-2, 2).Draw(t, "priority"), rapid.Int32Range(1, 3).Draw(t, "weight")
+			l.Priority, l.Weight, l.Hold = &priority, &weight, rapid.SampledFrom([]v1alpha1.Duration{"", "0s", "1h"}).Draw(t, "hold")
+			l.CredentialKey = rapid.SampledFrom([]string{"", "b"}).Draw(t, "lane's key")
 		}
 		out = append(out, l)
 	}
@@ -68,7 +93,13 @@ func TestCompileProperties(t *testing.T) {
 		if err := result.Validate(); err != nil {
 			t.Fatalf("a gateway refuses the plan: %v", err)
 		}
+		if needed := result.NeededVersion(); result.Version != needed {
+			t.Fatalf("the plan states version %d, and version %d has all of it", result.Version, needed)
+		}
 		for i, o := range outcomes {
+			if Warnings(&policies[i]); len(o.Errors) == 0 {
+				Guarantees(&policies[i])
+			}
 			if o.Name != policies[i].Name {
 				t.Fatalf("outcome %d is of %s, want %s", i, o.Name, policies[i].Name)
 			}

@@ -107,7 +107,7 @@ func limitSchema(path *field.Path, l *v1alpha1.Limit) field.ErrorList {
 		amountSchema(path.Child("amount"), &l.Amount),
 		enum(path.Child("per"), l.Per, windows),
 		quantity(path.Child("burst"), l.Burst, 0),
-		textSet(path.Child("models"), l.Models, maxModels, maxModelLength, nil),
+		textSet(path.Child("models"), l.Models, maxModelLength, nil),
 	)
 	if l.Budget != "" && inFlight != (l.Per == "") {
 		errs = append(errs, field.Invalid(path, string(l.Per),

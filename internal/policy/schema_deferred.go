@@ -18,7 +18,6 @@ const (
 	maxDeferredCalls    = 100_000
 	minDeferredBytes    = 1 << 20
 	maxDeferredBytes    = 16 << 30
-	maxCallbackHosts    = 16
 	maxHostLength       = 253
 	minDeferredAge      = time.Minute
 	maxDeferredAge      = 168 * time.Hour
@@ -45,7 +44,7 @@ func deferSchema(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 		between(at.Child("maxAttempts"), d.MaxAttempts, 1, maxDeferredAttempts),
 		between(at.Child("maxCalls"), d.MaxCalls, 1, maxDeferredCalls),
 		deferredBytes(at.Child("maxBytes"), d.MaxBytes),
-		textSet(at.Child("callbackHosts"), d.CallbackHosts, maxCallbackHosts, maxHostLength, hostPattern),
+		textSet(at.Child("callbackHosts"), d.CallbackHosts, maxHostLength, hostPattern),
 	)...)
 }
 

@@ -48,8 +48,8 @@ func matchSchema(path *field.Path, m *v1alpha1.LaneMatch) field.ErrorList {
 	}
 	errs := joinErrs(
 		quantity(path.Child("minInputTokens"), m.MinInputTokens, 0),
-		textSet(path.Child("models"), m.Models, maxModels, maxModelLength, nil),
-		textSet(path.Child("paths"), m.Paths, maxPaths, maxPathLength, pathPattern),
+		textSet(path.Child("models"), m.Models, maxModelLength, nil),
+		textSet(path.Child("paths"), m.Paths, maxPathLength, pathPattern),
 	)
 	if m.Header == nil {
 		return errs

@@ -21,7 +21,7 @@ const (
 	maxMaxGateways     = 10_000
 	maxProviders       = 16
 	maxLimits          = 16
-	maxModels          = 16
+	maxSetItems        = 16
 	maxModelLength     = 128
 	maxDeclaredLanes   = 8
 	maxNameLength      = 40
@@ -38,7 +38,6 @@ const (
 	wholePercent       = 100
 	maxPriority        = 1000
 	maxWeight          = 100
-	maxPaths           = 16
 	maxPathLength      = 256
 
 	maxHeaderNameLength  = 63
@@ -121,10 +120,10 @@ func text(path *field.Path, value string, shortest, longest int, pattern *regexp
 	return nil
 }
 
-// textSet checks a set of strings that are not empty.
-func textSet(path *field.Path, values []string, most, longest int, pattern *regexp.Regexp) field.ErrorList {
+// textSet checks a set of at most maxSetItems strings that are not empty.
+func textSet(path *field.Path, values []string, longest int, pattern *regexp.Regexp) field.ErrorList {
 	errs := joinErrs(
-		tooMany(path, len(values), most),
+		tooMany(path, len(values), maxSetItems),
 		duplicates(values, func(s string) string { return s }, path.Index),
 	)
 	for i, value := range values {

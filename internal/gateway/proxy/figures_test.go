@@ -52,6 +52,7 @@ func (counted) CheckCallback(string, []string) error { return errors.New("not as
 func (counted) Take(context.Context, *Later, *plan.Deferred) (*Promise, error) {
 	return nil, errors.New("not asked")
 }
+
 func (c counted) Counts(policy, route string) DeferredCounts {
 	if policy != "support" || route != "anthropic" {
 		return DeferredCounts{}
