@@ -147,15 +147,15 @@ func TestEveryCallIsInOnePlace(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		choose := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(rt, name) }
-		wl := workloadOf("duration: 40s", "warmup: "+choose("warmup", "0s", "10s"), "initialLevel: "+choose("level", "0%", "100%"),
+		wl := workloadOf("duration: 20s", "warmup: "+choose("warmup", "0s", "5s"), "initialLevel: "+choose("level", "0%", "100%"),
 			choose("provider", silent, telling),
 			"streams:",
-			"- {name: a, tenant: t, provider: anthropic, arrivals: {every: "+choose("every", "37ms", "300ms")+"}, inputTokens: {lognormal: {median: 2000, sigma: 1}}, callTime: 900ms, deadline: "+choose("deadline", "500ms", "10s")+", sdkRetries: "+choose("retries", "0", "3")+", streaming: "+choose("streaming", "true", "false")+", disconnectPercent: 10, estimateErrorPercent: 20}",
-			"- {name: b, tenant: t, provider: anthropic, arrivals: {at: 12s, count: 50}, inputTokens: 30000}",
+			"- {name: a, tenant: t, provider: anthropic, arrivals: {every: "+choose("every", "97ms", "300ms")+"}, inputTokens: {lognormal: {median: 2000, sigma: 1}}, callTime: 900ms, deadline: "+choose("deadline", "500ms", "10s")+", sdkRetries: "+choose("retries", "0", "3")+", streaming: "+choose("streaming", "true", "false")+", disconnectPercent: 10, estimateErrorPercent: 20}",
+			"- {name: b, tenant: t, provider: anthropic, arrivals: {at: 6s, count: 30}, inputTokens: 30000}",
 			"events:",
-			"- {at: "+choose("overload", "1s", "20s")+", until: 25s, overload: anthropic}",
-			"- {at: 26s, crash: {gateway: 0, every: 1s, until: 30s}}",
-			"- {at: 30s, edit: {limit: itpm, amount: "+choose("amount", "0", "100k", "1M")+"}}",
+			"- {at: "+choose("overload", "1s", "9s")+", until: 10s, overload: anthropic}",
+			"- {at: 12s, crash: {gateway: 0, every: 1s, until: 15s}}",
+			"- {at: 15s, edit: {limit: itpm, amount: "+choose("amount", "0", "100k", "1M")+"}}",
 			"baseline: [none, sdk-exponential, gateway-no-lanes]",
 		)
 		r, err := simulate.Run(simulate.Input{Policy: policyOf(rapid.SampledFrom(behaviours).Draw(rt, "policy")), Workload: wl, Seed: rapid.Uint64().Draw(rt, "seed")})
