@@ -75,9 +75,9 @@ func TestLevelsNeverExceedWhatReportsProve(t *testing.T) {
 		}
 		others := rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "others")
 		if others > 0 {
-			w.spendOutside(others*canonicalRate, epoch.Add(time.Minute))
+			w.spendOutside(others*canonicalRate, epoch.Add(30*time.Second))
 		}
-		w.load(rapid.Float64Range(0.5, 3).Draw(t, "load"), 0, epoch.Add(time.Minute))
+		w.load(rapid.Float64Range(0.5, 3).Draw(t, "load"), 0, epoch.Add(30*time.Second))
 		w.runUntil(epoch.Add(3 * time.Minute))
 		if short := -w.referee.MinLevel(); others == 0 && short > guardStart*burst {
 			t.Fatalf("the provider's bucket was short by %v, more than the guard of %v", short, guardStart*burst)

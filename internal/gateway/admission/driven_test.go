@@ -77,7 +77,7 @@ func TestALanesPlanReachesTheScheduler(t *testing.T) {
 		"default": {plan.Lane{}, budget.Lane{}},
 		"endless": {
 			plan.Lane{MaxWaitMillis: math.MaxInt64},
-			budget.Lane{MaxWait: math.MaxInt64 / time.Millisecond * time.Millisecond},
+			budget.Lane{MaxWait: time.Duration(math.MaxInt64 - math.MaxInt64%int64(time.Millisecond))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,9 +86,9 @@ func TestBreakerLetsOneProbeThroughAtATime(t *testing.T) {
 
 func TestBreakerWaitsLongerAfterEachFailedProbe(t *testing.T) {
 	b, now := tripped(t, 1), start
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		if got := b.Wait(now); got != want*time.Second {
-			t.Fatalf("waits %v, want %vs", got, int64(want))
+	for _, want := range []int64{1, 2, 4, 8, 16, 30, 30} {
+		if got := b.Wait(now); got != time.Duration(want)*time.Second {
+			t.Fatalf("waits %v, want %vs", got, want)
 		}
 		now = now.Add(b.Wait(now))
 		if ok, probe := b.Allow(now); !ok || !probe {
