@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func facts(t testing.TB, name string) dialect.Facts {
+func facts(t *testing.T, name string) dialect.Facts {
 	t.Helper()
 	f, ok := dialect.ByName(name)
 	if !ok {
