@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 // addElsewhere adds what became of calls that were not made in time: where the policy has them made elsewhere or later,
@@ -48,6 +49,6 @@ func deadLettersAdvice(views []providerView) string {
 	if most.seen.DeadLetters == 1 {
 		were = "was"
 	}
-	return fmt.Sprintf("%s of %s %s given up: list them with their reasons, and replay or drop them (docs/deferral.md).",
-		count(int(most.seen.DeadLetters), "deferred call"), most.name, were)
+	return fmt.Sprintf("%s of %s %s given up: kubectl exec POD -c %s -- %s deferred list says why; replay or drop each there.",
+		count(int(most.seen.DeadLetters), "deferred call"), most.name, were, sidecar.ContainerName, sidecar.Binary)
 }
