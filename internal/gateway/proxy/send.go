@@ -31,6 +31,7 @@ func (c *call) send() *again {
 		return nil
 	}
 	if !c.departs() {
+		_ = out.Body.Close()
 		return nil
 	}
 	sent := c.now()
