@@ -84,4 +84,8 @@ const (
 	rounding = 1e-9
 	// largestCost keeps sums of absurd costs exact to a token.
 	largestCost = 1e12
+
+	// maxWaiting bounds the calls that wait on a route, in all lanes together: each holds a goroutine and a connection.
+	// It is what one lane may have at most; beyond it the lowest priority gives way.
+	maxWaiting = 10_000
 )

@@ -20,6 +20,7 @@ type Gate struct {
 	estimator *Estimator
 	now       func() time.Time
 	told      func(*Ticket, Verdict)
+	maxBytes  int64
 
 	mu      sync.Mutex
 	sched   *budget.Scheduler
@@ -58,13 +59,15 @@ type Options struct {
 	// sets no timer: its owner calls Advance when Next says so. The gate is locked meanwhile: Decided takes note of
 	// the ticket and calls the gate later.
 	Decided func(*Ticket, Verdict)
+	// MaxBytes bounds the bodies of all calls that wait; 0 is no bound.
+	MaxBytes int64
 }
 
 // New returns a gate for route.
 func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Gate {
 	g := &Gate{
 		facts: opts.Facts, shared: opts.Shared, estimator: NewEstimator(opts.Facts.Charges),
-		groups: map[Account]*group{}, now: opts.Clock, told: opts.Decided,
+		groups: map[Account]*group{}, now: opts.Clock, told: opts.Decided, maxBytes: opts.MaxBytes,
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -104,7 +107,7 @@ func (g *Gate) applyLocked(now time.Time) {
 
 // configLocked is the scheduler's configuration; mu is held.
 func (g *Gate) configLocked() budget.Config {
-	cfg := budget.Config{Margin: margin}
+	cfg := budget.Config{Margin: margin, MaxDepth: maxWaiting, MaxBytes: g.maxBytes}
 	for _, l := range g.route.Limits {
 		share, _ := g.shareLocked(l)
 		cfg.Buckets = append(cfg.Buckets, bucket(l, share))

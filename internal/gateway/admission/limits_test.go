@@ -62,3 +62,11 @@ func TestSafeSharesOfAllGatewaysStayBelowTheLimit(t *testing.T) {
 		t.Errorf("of no slots %v are safe", s.Capacity)
 	}
 }
+
+// TestWaitingIsBoundedOverAllLanes: the bounds of a gate reach its scheduler.
+func TestWaitingIsBoundedOverAllLanes(t *testing.T) {
+	g := New(Options{MaxBytes: 1000}, plan.Route{}, 1, time.Unix(0, 0))
+	if cfg := g.configLocked(); cfg.MaxBytes != 1000 || cfg.MaxDepth != maxWaiting {
+		t.Errorf("bounded by %d calls and %d bytes", cfg.MaxDepth, cfg.MaxBytes)
+	}
+}

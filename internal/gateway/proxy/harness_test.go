@@ -71,10 +71,10 @@ type world struct {
 }
 
 // simulate runs f in a bubble of simulated time.
-func simulate(t *testing.T, provider http.Handler, p *plan.Plan, f func(w *world)) {
+func simulate(t *testing.T, provider http.Handler, p *plan.Plan, f func(w *world), with ...func(*Options)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, provider, p)
+		w := newWorld(t, provider, p, with...)
 		defer w.close()
 		f(w)
 	})
@@ -85,7 +85,7 @@ func byName(name string) (dialect.Dialect, bool) {
 	return d, d != nil
 }
 
-func newWorld(t *testing.T, provider http.Handler, p *plan.Plan) *world {
+func newWorld(t *testing.T, provider http.Handler, p *plan.Plan, with ...func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, provider: newPipes(), start: time.Now()}
 	serve(t, provider, w.provider)
@@ -95,10 +95,14 @@ func newWorld(t *testing.T, provider http.Handler, p *plan.Plan) *world {
 	}
 	transport.Proxy = nil
 	w.upstream = transport
-	w.gateway = New(Options{
+	opts := Options{
 		Dialect: byName, Transport: transport, Memory: spool.NewBudget(256 << 20),
 		Log: slog.New(slog.DiscardHandler), Namespace: "team-support", Rand: func() float64 { return 0.5 },
-	})
+	}
+	for _, change := range with {
+		change(&opts)
+	}
+	w.gateway = New(opts)
 	w.gateway.Apply(p, time.Now())
 	front := newPipes()
 	serve(t, w.gateway, front)

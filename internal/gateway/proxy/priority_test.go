@@ -13,6 +13,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
@@ -80,4 +81,36 @@ func TestPausedLaneRefusesAtOnceAndTheFirstGoesOn(t *testing.T) {
 		}
 		w.atRest()
 	})
+}
+
+// TestBodiesThatFillTheMemoryGiveWayToTheFirst: what waits may hold three quarters of the memory for bodies, and a call
+// of a higher priority takes the place of the last of a lower one.
+func TestBodiesThatFillTheMemoryGiveWayToTheFirst(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
+	const tokens = 60_000 // 120 KB of text; three of them fit
+	simulate(t, s, onePolicy(ranked()), func(w *world) {
+		w.ask(10)
+		answers := make([]answer, 4)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				if i == 3 {
+					answers[i] = w.ask(tokens, "X-First", "1")
+				} else {
+					answers[i] = w.ask(tokens)
+				}
+			})
+			time.Sleep(time.Second)
+		}
+		all.Wait()
+		for i, want := range []string{"", "", "Displaced", ""} {
+			if got := answers[i].header.Get(HeaderReason); got != want {
+				t.Errorf("call %d got %d %s: %s", i, answers[i].status, got, answers[i].body)
+			}
+		}
+		if answers[2].took > 2*time.Second {
+			t.Errorf("the displaced call was told after %s", answers[2].took)
+		}
+		w.atRest()
+	}, func(o *Options) { o.Memory = spool.NewBudget(540_000) })
 }

@@ -221,7 +221,9 @@ func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now ti
 	}
 	shared := g.opts.Shared && cfg.policy != ""
 	r := &route{
-		gate:  admission.New(admission.Options{Facts: cfg.facts, Shared: shared}, cfg.plan, maxGateways, now),
+		gate: admission.New(admission.Options{
+			Facts: cfg.facts, Shared: shared, MaxBytes: g.opts.Memory.Total() / 4 * 3,
+		}, cfg.plan, maxGateways, now),
 		tally: tally.NewRoute(),
 	}
 	if shared {

@@ -28,6 +28,9 @@ type waiter struct {
 // NewBudget returns a budget of total bytes.
 func NewBudget(total int64) *Budget { return &Budget{total: total} }
 
+// Total is the number of bytes there are.
+func (b *Budget) Total() int64 { return b.total }
+
 // Used is the number of bytes taken now.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
