@@ -26,14 +26,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // memory is a store without a disk, so that time can be simulated.
 type memory struct {
 	mu      sync.Mutex
-	start   time.Time
 	records map[string][]byte
 	bodies  map[string][]byte
 	fail    error
 }
 
 func newMemory() *memory {
-	return &memory{start: time.Now(), records: map[string][]byte{}, bodies: map[string][]byte{}}
+	return &memory{records: map[string][]byte{}, bodies: map[string][]byte{}}
+}
+
+// kept is how much is there: records, or bodies if there are more of them.
+func (m *memory) kept() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return max(len(m.records), len(m.bodies))
+}
+
+func (m *memory) fails(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = err
 }
 
 func (m *memory) Now(context.Context) (time.Time, error) { return time.Now().Round(0), nil }

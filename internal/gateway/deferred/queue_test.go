@@ -40,8 +40,8 @@ func TestAnswersComeBackByteForByte(t *testing.T) {
 		if again := r.ask(http.MethodDelete, at); again.Code != 204 {
 			t.Errorf("DELETE: %d", again.Code)
 		}
-		if gone := r.ask(http.MethodGet, at); gone.Code != 404 || len(r.store.records)+len(r.store.bodies) != 0 {
-			t.Errorf("after DELETE: %d, %d records", gone.Code, len(r.store.records))
+		if gone := r.ask(http.MethodGet, at); gone.Code != 404 || r.store.kept() != 0 {
+			t.Errorf("after DELETE: %d, %d records", gone.Code, r.store.kept())
 		}
 		if w := r.ask(http.MethodPut, at); w.Code != 405 {
 			t.Errorf("PUT: %d", w.Code)
@@ -139,8 +139,8 @@ func TestAgesEnd(t *testing.T) {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
 				time.Sleep(62 * time.Minute)
-				if w := r.ask(http.MethodGet, at); w.Code != 404 || len(r.store.records) != 0 {
-					t.Errorf("%d, %d records", w.Code, len(r.store.records))
+				if w := r.ask(http.MethodGet, at); w.Code != 404 || r.store.kept() != 0 {
+					t.Errorf("%d, %d records", w.Code, r.store.kept())
 				}
 			})
 		})
@@ -214,8 +214,8 @@ func TestCancelEndsACallUnderWay(t *testing.T) {
 			t.Fatal("not under way, or not cancelled")
 		}
 		synctest.Wait()
-		if p.busy != 0 || r.ask(http.MethodGet, at).Code != 404 || len(r.store.records) != 0 {
-			t.Errorf("%d under way, %d records", p.busy, len(r.store.records))
+		if p.busy != 0 || r.ask(http.MethodGet, at).Code != 404 || r.store.kept() != 0 {
+			t.Errorf("%d under way, %d records", p.busy, r.store.kept())
 		}
 	})
 }
@@ -223,15 +223,15 @@ func TestCancelEndsACallUnderWay(t *testing.T) {
 // TestAStoreThatFailsDeclines, and what it may have stored is removed when it is back.
 func TestAStoreThatFailsDeclines(t *testing.T) {
 	simulate(t, &provider{answer: func(int, *proxy.Later) proxy.Made { return ok }}, func(r *room) {
-		r.store.fail = errors.New("disk full")
+		r.store.fails(errors.New("disk full"))
 		_, err := r.queue.Take(t.Context(), &proxy.Later{Policy: "support", Route: "anthropic", Path: "/"}, &r.provider.bounds)
-		if err == nil || errors.Is(err, proxy.ErrDeferredFull) || len(r.store.records) != 1 {
-			t.Fatalf("%v, %d records", err, len(r.store.records))
+		if err == nil || errors.Is(err, proxy.ErrDeferredFull) || r.store.kept() != 1 {
+			t.Fatalf("%v, %d records", err, r.store.kept())
 		}
-		r.store.fail = nil
+		r.store.fails(nil)
 		time.Sleep(2 * tendEvery)
-		if len(r.store.records) != 0 || r.provider.calls() != 0 {
-			t.Errorf("%d records, %d calls", len(r.store.records), r.provider.calls())
+		if r.store.kept() != 0 || r.provider.calls() != 0 {
+			t.Errorf("%d records, %d calls", r.store.kept(), r.provider.calls())
 		}
 	})
 }
@@ -247,8 +247,8 @@ func TestDeadLettersAreBounded(t *testing.T) {
 			r.take(proxy.Later{})
 			time.Sleep(time.Second)
 		}
-		if c := r.queue.Counts("support", "anthropic"); c.DeadLetters != maxDead || len(r.store.records) != maxDead {
-			t.Errorf("%+v, %d records", c, len(r.store.records))
+		if c := r.queue.Counts("support", "anthropic"); c.DeadLetters != maxDead || r.store.kept() != maxDead {
+			t.Errorf("%+v, %d records", c, r.store.kept())
 		}
 	})
 }

@@ -103,7 +103,10 @@ func TestADeliveryCarriesTheAnswer(t *testing.T) {
 // TestRedirectsOfCallbacksAreNotFollowed, and are no success.
 func TestRedirectsOfCallbacksAreNotFollowed(t *testing.T) {
 	calls := 0
-	c := receiver(t, func(w http.ResponseWriter, r *http.Request) { calls++; http.Redirect(w, r, "https://example.com/other", 307) })
+	c := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		http.Redirect(w, r, "https://example.com/other", 307)
+	})
 	err := c.Deliver(t.Context(), &Delivery{URL: "https://example.com/?token=secret"}, []string{"example.com"})
 	if !errors.Is(err, ErrNotTaken) || calls != 1 || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%d calls, %v", calls, err)
