@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -144,22 +145,43 @@ func (p *provider) Make(ctx context.Context, l *proxy.Later, o proxy.MakeOptions
 	p.seen, p.at = append(p.seen, *l), append(p.at, time.Now())
 	p.busy++
 	p.most = max(p.most, p.busy)
+	answer, took := p.answer, p.took
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
 		p.busy--
 		p.mu.Unlock()
 	}()
-	made := p.answer(n, l)
+	made := answer(n, l)
 	if made.Sent && !o.Sending() {
 		return proxy.Made{Reason: "kept"}
 	}
 	select {
-	case <-time.After(p.took):
+	case <-time.After(took):
 	case <-ctx.Done():
 		return proxy.Made{Sent: made.Sent, Reason: "client_cancelled"}
 	}
 	return made
+}
+
+// seenSoFar is what a provider has seen.
+type seenSoFar struct {
+	seen       []proxy.Later
+	at         []time.Time
+	busy, most int
+}
+
+func (p *provider) snapshot() seenSoFar {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return seenSoFar{slices.Clone(p.seen), slices.Clone(p.at), p.busy, p.most}
+}
+
+// change has calls to come answered at once, and otherwise.
+func (p *provider) change(answer func(int, *proxy.Later) proxy.Made) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answer, p.took = answer, 0
 }
 
 func (p *provider) calls() int {

@@ -70,7 +70,7 @@ func TestEveryAttemptHasTheSameKey(t *testing.T) {
 			if before == 0 || r.provider.calls() <= before {
 				t.Fatalf("%d attempts before the restart, %d in all", before, r.provider.calls())
 			}
-			for i, l := range r.provider.seen {
+			for i, l := range r.provider.snapshot().seen {
 				if got := l.Header["Idempotency-Key"]; len(got) != 1 || got[0] != want {
 					t.Errorf("attempt %d: %v, want %s", i, got, want)
 				}
@@ -89,7 +89,7 @@ func TestAttemptsAreBoundedOverRestarts(t *testing.T) {
 			r.stop()
 			r.start()
 		}
-		p.answer, p.took = func(int, *proxy.Later) proxy.Made { return proxy.Made{Sent: true, Reason: "ProviderError"} }, 0
+		p.change(func(int, *proxy.Later) proxy.Made { return proxy.Made{Sent: true, Reason: "ProviderError"} })
 		time.Sleep(10 * time.Minute)
 		if w := r.ask(http.MethodGet, at); w.Code != 410 || !strings.Contains(w.Body.String(), `"AttemptsExhausted"`) || !strings.Contains(w.Body.String(), "ProviderError") {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -109,10 +109,10 @@ func TestWaitsOfProvidersAreKept(t *testing.T) {
 		at := r.take(proxy.Later{Sends: 1, Wait: 40 * time.Second})
 		begun := time.Now()
 		time.Sleep(10 * time.Minute)
-		if got := p.at[0].Sub(begun); got < 40*time.Second {
+		if got := p.snapshot().at[0].Sub(begun); got < 40*time.Second {
 			t.Errorf("the first attempt after %s of 40s", got)
 		}
-		if got := p.at[1].Sub(p.at[0]); got < 90*time.Second || got > 120*time.Second {
+		if got := p.snapshot().at[1].Sub(p.snapshot().at[0]); got < 90*time.Second || got > 120*time.Second {
 			t.Errorf("the second after %s of 90s", got)
 		}
 		if w := r.ask(http.MethodGet, at); w.Code != 200 {
@@ -170,8 +170,8 @@ func TestRoomIsBounded(t *testing.T) {
 			t.Error("bytes are not bounded, or room did not come back")
 		}
 		synctest.Wait()
-		if p.most > maxMakingRoute {
-			t.Errorf("%d calls at once", p.most)
+		if p.snapshot().most > maxMakingRoute {
+			t.Errorf("%d calls at once", p.snapshot().most)
 		}
 	})
 }
@@ -198,8 +198,8 @@ func TestReplayTriesADeadLetterAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if w := r.ask(http.MethodGet, at); w.Code != 200 || p.seen[4].Header.Get("Idempotency-Key") != idOf(at) {
-			t.Errorf("%d %v", w.Code, p.seen[4].Header)
+		if w := r.ask(http.MethodGet, at); w.Code != 200 || p.snapshot().seen[4].Header.Get("Idempotency-Key") != idOf(at) {
+			t.Errorf("%d %v", w.Code, p.snapshot().seen[4].Header)
 		}
 	})
 }
@@ -214,8 +214,8 @@ func TestCancelEndsACallUnderWay(t *testing.T) {
 			t.Fatal("not under way, or not cancelled")
 		}
 		synctest.Wait()
-		if p.busy != 0 || r.ask(http.MethodGet, at).Code != 404 || r.store.kept() != 0 {
-			t.Errorf("%d under way, %d records", p.busy, r.store.kept())
+		if p.snapshot().busy != 0 || r.ask(http.MethodGet, at).Code != 404 || r.store.kept() != 0 {
+			t.Errorf("%d under way, %d records", p.snapshot().busy, r.store.kept())
 		}
 	})
 }
