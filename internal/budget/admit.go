@@ -38,6 +38,9 @@ func (s *Scheduler) testHold(c *Call, h *hold) fit {
 	if b.level+b.eps < h.amount {
 		return lacks
 	}
+	if c.Granted && b.Kind == Continuous {
+		return entitled
+	}
 	i := c.lane.index
 	credit := b.accounts[i].credit
 	aside := s.aside(c, b)
@@ -104,7 +107,7 @@ func (s *Scheduler) take(c *Call) {
 		}
 		a.credit = max(floor, a.credit-h.amount)
 		a.use.add(h.amount, s.clock)
-		if full {
+		if full || c.Granted {
 			b.back()
 		}
 	}

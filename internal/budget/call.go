@@ -22,6 +22,9 @@ type Call struct {
 	Bytes int64
 	// NotBefore holds the call back until then; its place is kept.
 	NotBefore time.Time
+	// Granted calls were accepted elsewhere, by a pool that brought what they take: they are not judged again, and go as
+	// soon as the levels suffice, whoever of this scheduler has collected what is there.
+	Granted bool
 	// Owner leads from a decided call back to what embeds it.
 	Owner any
 

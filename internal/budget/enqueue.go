@@ -91,6 +91,9 @@ func (s *Scheduler) seat(n *node, again bool) (float64, *bucket, bool) {
 	q := n.queue
 	q.root.measure(n, s.before, s.after)
 	wait, b := s.predict(n, s.before)
+	if n.call.Granted {
+		return wait, b, n.startBy >= s.clock
+	}
 	if !n.intime(s.clock, wait) {
 		return wait, b, false
 	}

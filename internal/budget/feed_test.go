@@ -49,3 +49,40 @@ func TestAFedBucketRisesByFeedAlone(t *testing.T) {
 		t.Errorf("level %v after 30 were taken back", got)
 	}
 }
+
+// What a pool granted goes as soon as the levels suffice: it was judged there, and waited there for its lane's share.
+func TestGrantedCallsGoWhereTheLevelSuffices(t *testing.T) {
+	m := newSim(t, Config{
+		Buckets: []Bucket{
+			{Name: "fed", Rate: 1, Capacity: 100, Fed: true, StartEmpty: true, Window: time.Minute},
+			{Name: "mirror", Rate: 10, Capacity: 100, StartEmpty: true, Window: time.Minute},
+		},
+		Lanes: []Lane{{Name: "a", Share: 0.2, Hold: -1}, {Name: "b", Share: 0.8}},
+	})
+	fed, mirror := m.id("fed"), m.id("mirror")
+	m.s.Feed(fed, 0, 60, m.now)
+	costs := []Cost{{Bucket: fed, Amount: 60}, {Bucket: mirror, Amount: 60}}
+	deadline := origin.Add(8 * time.Second)
+	if v := m.submit(0, &simCall{Call: Call{Costs: costs, Deadline: deadline}}); v.State != Refused {
+		t.Fatalf("%+v: of its own rate the lane has 60 in the mirror after 30s", v)
+	}
+	c := &simCall{Call: Call{Costs: costs, Deadline: deadline, Granted: true}}
+	if v := m.submit(0, c); v.State != Queued {
+		t.Fatalf("%+v: it was accepted where it was granted", v)
+	}
+	if next, ok := m.s.Next(m.now); !ok || next.Sub(origin) > 6*time.Second {
+		t.Errorf("the mirror has 60 after 6s, and the next look is at %v", next.Sub(origin))
+	}
+	m.runTo(6*time.Second - time.Nanosecond)
+	if c.Verdict().State != Queued {
+		t.Fatalf("%+v: the level does not suffice", c.Verdict())
+	}
+	m.runTo(6 * time.Second)
+	if c.Verdict().State == Queued {
+		t.Fatalf("%+v: the levels suffice", c.Verdict())
+	}
+	other := &simCall{Call: Call{Costs: []Cost{{Bucket: mirror, Amount: 1}}}}
+	if v := m.submit(1, other); v.State != Queued {
+		t.Errorf("%+v: what another lane had collected is gone with the level", v)
+	}
+}

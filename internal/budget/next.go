@@ -97,6 +97,8 @@ func (s *Scheduler) holdReady(c *Call, h *hold, got, need fit) float64 {
 	case b.caps() && got == lacks:
 		// It is refused at once.
 		return 0
+	case c.Granted:
+		return after(h.amount-b.level, b.Rate, b.eps)
 	}
 	i := c.lane.index
 	a := &b.accounts[i]

@@ -34,7 +34,11 @@ func (s *Scheduler) predict(n *node, before []float64) (float64, *bucket) {
 			continue
 		}
 		c := n.call.holds[k].amount
-		if t := s.views[k].supplyAfter(q.ahead(k, before[k])+c, c); t > wait || binding == nil {
+		t := s.views[k].supplyAfter(q.ahead(k, before[k])+c, c)
+		if n.call.Granted {
+			t = after(c-b.level, b.Rate, b.eps)
+		}
+		if t > wait || binding == nil {
 			wait, binding = max(wait, t), b
 		}
 	}
@@ -60,7 +64,7 @@ func (s *Scheduler) value(n *node, as stance) {
 	t := seconds(max(0, n.by(as)-s.clock))
 	for k, b := range n.queue.buckets {
 		n.parts[k].worth = math.Inf(1)
-		if b.Kind != Slots {
+		if b.Kind != Slots && !n.call.Granted {
 			n.parts[k].worth = s.views[k].served + s.views[k].supply(t, n.call.holds[k].amount)
 		}
 	}

@@ -89,7 +89,7 @@ func (s *Scheduler) review(q *queue) {
 // headInTime says whether the head, if there is one, still starts in time by the views.
 func (s *Scheduler) headInTime(q *queue, as stance) bool {
 	n := q.head
-	if n == nil {
+	if n == nil || n.call.Granted {
 		return true
 	}
 	t := seconds(max(0, n.by(as)-s.clock))

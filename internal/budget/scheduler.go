@@ -99,7 +99,7 @@ func (s *Scheduler) enter(c *Call, again bool) Verdict {
 		s.stir(c)
 		return c.verdict
 	}
-	return s.enqueue(c, again)
+	return s.enqueue(c, again || c.Granted)
 }
 
 // passes says whether a call may go without waiting: it overtakes nobody of its own queue, and where it
@@ -109,7 +109,7 @@ func (s *Scheduler) passes(c *Call) bool {
 		return false
 	}
 	for _, q := range c.home().queues {
-		if q.n > 0 && q.serves(c) && q.awake(s.clock) {
+		if !c.Granted && q.n > 0 && q.serves(c) && q.awake(s.clock) {
 			return false
 		}
 	}

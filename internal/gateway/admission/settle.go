@@ -17,6 +17,7 @@ func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 		t.call.Costs, t.parts = make([]budget.Cost, 0, most), make([]part, 0, most)
 	}
 	t.call.Costs, t.parts = t.call.Costs[:0], t.parts[:0]
+	t.call.Granted = t.Granted
 	for _, l := range g.limits {
 		if l.matches(t.Account.Model) {
 			t.add(l.Budget, l.id, part{limit: l})

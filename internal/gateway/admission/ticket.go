@@ -35,6 +35,8 @@ type Ticket struct {
 	CallTime time.Duration
 	// Sent is when the last send left, for reading what the provider reports back.
 	Sent time.Time
+	// Granted tickets were accepted by the pool that their limits are fed from: see budget.Call.
+	Granted bool
 	// Shadow tickets never wait and are never refused; their charges follow when they would have gone.
 	Shadow bool
 

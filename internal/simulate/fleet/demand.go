@@ -23,6 +23,9 @@ type waiter struct {
 	ticket *admission.Ticket
 	number uint64
 	parked bool
+	// again says that it was sent before, and is not to be before a time.
+	again     bool
+	notBefore time.Time
 }
 
 // laneDemand is what a lane's calls need, by limit.
@@ -110,7 +113,7 @@ func (m *member) demand(now time.Time) []pool.Demand {
 	}
 	for _, w := range m.waiting {
 		i := m.lane(w.ticket)
-		if m.large(w.ticket) {
+		if w.parked {
 			if first[i] == nil || w.number > 0 && first[i].number == 0 {
 				first[i] = w
 			}

@@ -13,8 +13,24 @@ import (
 // A large call waits at the pool, where its lane's share is that of all gateways, and not at the gate, which would judge it
 // by what comes to this gateway alone. It enters the gate when it was granted.
 
-// has says whether the holder has a call's whole cost already.
+// reconnect is how long a large call waits at the least for a gateway that hears nothing to be heard again, as after a
+// change of leaders. One that cannot wait so long has the safe share.
+const reconnect = 30 * time.Second
+
+// hopes says whether a large call may be granted.
+func (m *member) hopes(t *admission.Ticket, now time.Time) bool {
+	if m.holder.Leased(now) {
+		return true
+	}
+	by := m.startBy(t, m.lane(t))
+	return by.IsZero() || by.Sub(now) > reconnect
+}
+
+// has says whether the holder has a call's whole cost, and nobody else needs it.
 func (m *member) has(t *admission.Ticket, now time.Time) bool {
+	if len(m.waiting) > 0 || !m.holder.Leased(now) {
+		return false
+	}
 	for i := range m.limits {
 		if c := cost(&m.limits[i].Limit, t); c > 0 && m.holder.Balance(m.limits[i].Name, now) < c {
 			return false
@@ -24,8 +40,8 @@ func (m *member) has(t *admission.Ticket, now time.Time) bool {
 }
 
 // park lets a large call wait to be granted, if that may be in time.
-func (m *member) park(t *admission.Ticket, now time.Time) admission.Verdict {
-	lane := m.lane(t)
+func (m *member) park(w *waiter, now time.Time) admission.Verdict {
+	t, lane := w.ticket, m.lane(w.ticket)
 	wait, scarcest := m.ahead(t, lane)
 	by := m.startBy(t, lane)
 	refused := admission.Verdict{State: budget.Refused, Wait: wait, Limit: scarcest.Name, Need: cost(&scarcest.Limit, t)}
@@ -35,13 +51,13 @@ func (m *member) park(t *admission.Ticket, now time.Time) admission.Verdict {
 	case refused.Need > float64(scarcest.Burst):
 		refused.Reason, refused.Wait = budget.ReasonTooLarge, 0
 		return refused
-	case m.parked(lane) >= max(int(m.route.Lanes[lane].MaxDepth), 1):
+	case !w.again && m.parked(lane) >= max(int(m.route.Lanes[lane].MaxDepth), 1):
 		refused.Reason = budget.ReasonQueueFull
 		return refused
 	case !by.IsZero() && now.Add(wait).After(by):
 		return refused
 	}
-	w := &waiter{ticket: t, parked: true}
+	w.parked = true
 	m.waiting = append(m.waiting, w)
 	m.hasten()
 	if !by.IsZero() {
@@ -101,8 +117,14 @@ func (m *member) unpark(now time.Time) {
 		if !w.parked || w.number == 0 || !m.granted(w) {
 			continue
 		}
-		w.parked = false
-		if v := m.Gate.Enter(w.ticket, now); v.State != budget.Queued {
+		w.parked, w.ticket.Granted = false, true
+		v := admission.Verdict{}
+		if w.again {
+			v = m.Gate.Retry(w.ticket, w.notBefore, now)
+		} else {
+			v = m.Gate.Enter(w.ticket, now)
+		}
+		if v.State != budget.Queued {
 			m.tell(w.ticket, v)
 		}
 		m.sync(now)

@@ -180,8 +180,12 @@ func (m *member) receive(g *pool.Grant) {
 func (m *member) Enter(t *admission.Ticket, now time.Time) admission.Verdict {
 	m.sync(now)
 	m.lanes[m.lane(t)].add(m, t)
-	if m.large(t) && m.holder.Leased(now) && !m.has(t, now) {
-		return m.park(t, now)
+	t.Granted = false
+	if m.large(t) && m.hopes(t, now) {
+		if !m.has(t, now) {
+			return m.park(&waiter{ticket: t}, now)
+		}
+		t.Granted = true
 	}
 	v := m.Gate.Enter(t, now)
 	m.entered(t, v, now)
@@ -191,6 +195,13 @@ func (m *member) Enter(t *admission.Ticket, now time.Time) admission.Verdict {
 // Retry implements gateway.Admission.
 func (m *member) Retry(t *admission.Ticket, notBefore, now time.Time) admission.Verdict {
 	m.sync(now)
+	t.Granted = false
+	if m.large(t) && m.hopes(t, now) {
+		if !m.has(t, now) {
+			return m.park(&waiter{ticket: t, again: true, notBefore: notBefore}, now)
+		}
+		t.Granted = true
+	}
 	v := m.Gate.Retry(t, notBefore, now)
 	m.entered(t, v, now)
 	return v
