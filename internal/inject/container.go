@@ -50,6 +50,11 @@ func arguments(p Params) []string {
 	if p.CoordinatorURL != "" {
 		args = append(args, argument(sidecar.FlagCoordinator, p.CoordinatorURL))
 	}
+	if p.DeferredStore != "" {
+		// The password is a tenant's, and comes from its Secret, never through the pod's specification.
+		args = append(args, argument(sidecar.FlagDeferredStore, p.DeferredStore),
+			argument(sidecar.FlagDeferredPassword, sidecar.FileDeferredPassword))
+	}
 	return args
 }
 

@@ -34,6 +34,9 @@ func testParams() Params {
 var variants = map[string]func(*Params){
 	"excluded-namespace": func(p *Params) { p.Namespace = "kube-system" },
 	"no-native-sidecars": func(p *Params) { p.NativeSidecars = false },
+	"deferred-store": func(p *Params) {
+		p.DeferredStore = "rediss://$(HEADGATE_NAMESPACE)@redis.platform.svc:6379"
+	},
 	"openshift":          func(p *Params) { p.OpenShift = true },
 	"limit-range": func(p *Params) {
 		p.LimitRanges = []corev1.LimitRangeItem{{

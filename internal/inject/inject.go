@@ -23,6 +23,9 @@ type Params struct {
 	CoordinatorURL string
 	// CoordinatorCA is the PEM bundle that verifies the coordinator.
 	CoordinatorCA string
+	// DeferredStore is the URL of the installation's store of deferred calls, without a password; empty leaves the
+	// gateway's arguments as they were before there was such a setting.
+	DeferredStore string
 	// NativeSidecars says that the cluster runs init containers with restartPolicy Always.
 	NativeSidecars bool
 	// OpenShift leaves the user to the namespace's range.

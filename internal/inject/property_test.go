@@ -134,6 +134,9 @@ func drawParams(t *rapid.T) Params {
 	p := testParams()
 	p.NativeSidecars = rapid.IntRange(0, 9).Draw(t, "native") > 0
 	p.OpenShift = rapid.Bool().Draw(t, "openshift")
+	if rapid.Bool().Draw(t, "store") {
+		variants["deferred-store"](&p)
+	}
 	for _, name := range []string{"limit-range", "limit-range-pod"} {
 		if rapid.IntRange(0, 4).Draw(t, name) == 0 {
 			variants[name](&p)

@@ -170,7 +170,7 @@ func (p *parts) addWebhooks() error {
 		Params: inject.Params{
 			ExcludedNamespaces: []string{p.opts.Namespace, "kube-system", "kube-public", "kube-node-lease"},
 			Image:              p.opts.GatewayImage, PullPolicy: corev1.PullPolicy(p.opts.GatewayPullPolicy),
-			CoordinatorURL: p.opts.CoordinatorURL,
+			CoordinatorURL: p.opts.CoordinatorURL, DeferredStore: p.opts.GatewayDeferredStore,
 			NativeSidecars: cluster.NativeSidecars,
 			OpenShift:      p.opts.OpenShift == "true" || (p.opts.OpenShift == "auto" && cluster.OpenShift),
 		},

@@ -13,12 +13,14 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/headgate-dev/headgate/internal/certs"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 // Environment that the Deployment sets by downward API.
@@ -34,6 +36,8 @@ type Options struct {
 	// GatewayImage and GatewayPullPolicy are what injection puts into pods.
 	GatewayImage      string
 	GatewayPullPolicy string
+	// GatewayDeferredStore is the URL of the store that gateways keep deferred calls in; empty is the pod's own volume.
+	GatewayDeferredStore string
 	// CoordinatorURL is what gateways dial first; empty until Complete means the Service.
 	CoordinatorURL string
 	// CoordinatorAddress is what the coordinator listens on, and AdvertiseAddress the host under which other
@@ -59,6 +63,7 @@ func (o *Options) AddFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.Namespace, "namespace", "", "the manager's own namespace; default $"+envNamespace)
 	fs.StringVar(&o.GatewayImage, "gateway-image", "", "the image of the gateway that pods get; required")
 	fs.StringVar(&o.GatewayPullPolicy, "gateway-image-pull-policy", string(corev1.PullIfNotPresent), "its pull policy")
+	fs.StringVar(&o.GatewayDeferredStore, "gateway-deferred-store", "", "redis://[USER@]HOST[:PORT][/DATABASE] or rediss:// URL of the store that gateways keep deferred calls in, instead of their pod's volume; its password is "+sidecar.DeferredPasswordKey+" in each namespace's Secret "+sidecar.CredentialsSecret)
 	fs.StringVar(&o.CoordinatorURL, "coordinator-url", "", "https address that gateways dial; default the Service "+certs.CoordinatorService)
 	fs.StringVar(&o.CoordinatorAddress, "coordinator-bind-address", ":9443", "what the coordinator listens on")
 	fs.StringVar(&o.AdvertiseAddress, "advertise-address", "", "the IP address under which this replica is reached; default $"+envAddress)
@@ -102,6 +107,10 @@ func (o *Options) Validate() error {
 	check(len(validation.IsDNS1123Label(o.Namespace)) == 0, "--namespace: %q is not a namespace's name", o.Namespace)
 	check(o.GatewayImage != "", "--gateway-image is required")
 	check(isPullPolicy(o.GatewayPullPolicy), "--gateway-image-pull-policy: %q is not Always, IfNotPresent or Never", o.GatewayPullPolicy)
+	if o.GatewayDeferredStore != "" {
+		// Not quoted: it may hold a password, which is what is wrong with it.
+		check(isStore(o.GatewayDeferredStore), "--gateway-deferred-store is not redis://[USER@]HOST[:PORT][/DATABASE] or rediss://…, of one server, without a password and parameters")
+	}
 	check(isHTTPS(o.CoordinatorURL), "--coordinator-url: %q is not an https address", o.CoordinatorURL)
 	check(net.ParseIP(o.AdvertiseAddress) != nil, "--advertise-address: %q is not an IP address", o.AdvertiseAddress)
 	check(isPort(o.coordinatorPort()), "--coordinator-bind-address: %q has no port", o.CoordinatorAddress)
@@ -134,6 +143,16 @@ func isPullPolicy(p string) bool {
 func isHTTPS(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Scheme == "https" && u.Host != ""
+}
+
+// isStore says whether gateways take the URL as their store. A password in it would stand in every pod's arguments.
+func isStore(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" {
+		return false
+	}
+	_, password := u.User.Password()
+	return !password && u.Hostname() != "" && !strings.Contains(u.Host, ",") && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && u.Opaque == ""
 }
 
 func isPort(s string) bool {

@@ -31,12 +31,17 @@ const (
 	// CredentialsSecret holds provider keys, each with its <key>.hosts entry.
 	CredentialsSecret = "headgate-credentials"
 	HostsSuffix       = ".hosts"
+	// DeferredPasswordKey of CredentialsSecret holds the password of the installation's store of deferred calls. It
+	// has no .hosts entry, so that it is sent to no provider.
+	DeferredPasswordKey = "deferred-store-password"
 )
 
 // Mount paths in the gateway's container.
 const (
 	DirPlan        = "/etc/headgate/plan"
 	DirCredentials = "/etc/headgate/credentials"
+	// FileDeferredPassword is DeferredPasswordKey as it is mounted.
+	FileDeferredPassword = DirCredentials + "/" + DeferredPasswordKey
 	DirToken       = "/var/run/secrets/headgate"
 	FileToken      = DirToken + "/token"
 	DirPodInfo     = "/etc/headgate/podinfo"
@@ -69,7 +74,9 @@ const (
 	FlagNamespace   = "namespace"
 	FlagPolicy      = "policy" // stand-alone: a RateLimitPolicy YAML
 	FlagCAFile      = "ca-file"
-	// FlagDeferredStore and FlagDeferredPassword name a store of deferred calls that outlives the pod.
+	// FlagDeferredStore and FlagDeferredPassword name a store of deferred calls that outlives the pod. Injection leaves
+	// both out unless the installation has one, so they are no part of the contract's version: no gateway of this
+	// contract is told what it does not know but by who set it.
 	FlagDeferredStore    = "deferred-store"
 	FlagDeferredPassword = "deferred-store-password-file"
 	SubcommandDeferred   = "deferred" // list, replay and drop deferred calls
