@@ -24,6 +24,8 @@ type Options struct {
 	Gateway *proxy.Gateway
 	// CA is a PEM bundle from a file, trusted beside the plan's.
 	CA []byte
+	// Trust, if not nil, is told of each bundle that comes into force, for what else connects by it than calls.
+	Trust func(bundle []byte) error
 	// StateDir keeps the last good plan over restarts of the container; "" keeps none.
 	StateDir string
 	Log      *slog.Logger
@@ -109,6 +111,11 @@ func (c *Control) trustLocked(providerCA string) error {
 	t, err := upstream.NewTransport(upstream.Options{ExtraCA: []byte(bundle)})
 	if err != nil {
 		return fmt.Errorf("providerCA: %w", err)
+	}
+	if c.opts.Trust != nil {
+		if err := c.opts.Trust([]byte(bundle)); err != nil {
+			return fmt.Errorf("providerCA: %w", err)
+		}
 	}
 	old := c.transport
 	c.opts.Gateway.SetTransport(t)

@@ -6,9 +6,11 @@ package callback
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -97,6 +99,38 @@ func TestADeliveryCarriesTheAnswer(t *testing.T) {
 	}
 	if err := c.Deliver(t.Context(), d, []string{"other.com"}); err == nil {
 		t.Error("a host that is not listed any more got it")
+	}
+}
+
+// TestCertificatesMayBecomeTrustedLater, and cease to be: a plan names them, and plans change.
+func TestCertificatesMayBecomeTrustedLater(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	c, err := New(Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", srv.Listener.Addr().String())
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	deliver := func() error {
+		return c.Deliver(t.Context(), &Delivery{URL: "https://example.com/"}, []string{"example.com"})
+	}
+	var unknown x509.UnknownAuthorityError
+	if err := deliver(); !errors.As(err, &unknown) {
+		t.Errorf("without its certificate: %v", err)
+	}
+	if err := c.Trust([]byte("no certificate")); err == nil || !errors.As(deliver(), &unknown) {
+		t.Errorf("a bundle that is none: %v", err)
+	}
+	if err := c.Trust(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})); err != nil || deliver() != nil {
+		t.Errorf("with it: %v, %v", err, deliver())
+	}
+	if err := c.Trust(nil); err != nil || !errors.As(deliver(), &unknown) {
+		t.Errorf("when it is trusted no more: %v", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
@@ -42,27 +43,38 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Client delivers answers.
-type Client struct{ transport *http.Transport }
+// Client delivers answers. It is safe for concurrent use.
+type Client struct {
+	dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	transport atomic.Pointer[http.Transport]
+}
 
 // New returns a client.
 func New(o Options) (*Client, error) {
-	dial := o.Dial
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: dialTimeout, Resolver: o.Resolver, ControlContext: control}).DialContext
+	c := &Client{dial: o.Dial}
+	if c.dial == nil {
+		c.dial = (&net.Dialer{Timeout: dialTimeout, Resolver: o.Resolver, ControlContext: control}).DialContext
 	}
-	t, err := upstream.NewTransport(upstream.Options{ExtraCA: o.ExtraCA, Dial: dial})
+	return c, c.Trust(o.ExtraCA)
+}
+
+// Trust replaces the PEM bundle that is trusted beside the system's. Deliveries under way keep their connections.
+func (c *Client) Trust(ca []byte) error {
+	t, err := upstream.NewTransport(upstream.Options{ExtraCA: ca, Dial: c.dial})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// A proxy would look names up itself, and dial what it finds.
 	t.Proxy = nil
 	t.MaxIdleConnsPerHost = idlePerHost
-	return &Client{transport: t}, nil
+	if old := c.transport.Swap(t); old != nil {
+		old.CloseIdleConnections()
+	}
+	return nil
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() { c.transport.Load().CloseIdleConnections() }
 
 // Delivery is what is delivered.
 type Delivery struct {
@@ -91,7 +103,7 @@ func (c *Client) Deliver(ctx context.Context, d *Delivery, hosts []string) error
 	}
 	d.head(req.Header)
 	// The transport is used without a client: redirects are not followed.
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := c.transport.Load().RoundTrip(req)
 	if err != nil {
 		return withoutURL(err)
 	}
