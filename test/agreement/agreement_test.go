@@ -86,17 +86,17 @@ func TestSimulatorAgreesWithTheRealGateway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			simulated := c.simulate(t)
-			real := c.real(t)
+			measured := c.real(t)
 			provider := simulated.Provider["anthropic"]
-			c.compare(t, "utilisation", provider.Budgets["InputTokens"].Utilisation, real.utilisation)
+			c.compare(t, "utilisation", provider.Budgets["InputTokens"].Utilisation, measured.utilisation)
 			for _, s := range c.streams {
 				of := simulated.Streams[s.name]
-				c.compare(t, s.name+": offered", float64(of.Offered), float64(real.streams[s.name].offered))
-				c.compare(t, s.name+": succeeded", float64(of.Succeeded), float64(real.streams[s.name].succeeded))
-				c.compare(t, s.name+": median wait in seconds", of.Wait.P50, real.streams[s.name].median)
+				c.compare(t, s.name+": offered", float64(of.Offered), float64(measured.streams[s.name].offered))
+				c.compare(t, s.name+": succeeded", float64(of.Succeeded), float64(measured.streams[s.name].succeeded))
+				c.compare(t, s.name+": median wait in seconds", of.Wait.P50, measured.streams[s.name].median)
 			}
-			if provider.Rejected429 != 0 || real.throttled != 0 {
-				t.Errorf("429s: simulated %d, real %d", provider.Rejected429, real.throttled)
+			if provider.Rejected429 != 0 || measured.throttled != 0 {
+				t.Errorf("429s: simulated %d, real %d", provider.Rejected429, measured.throttled)
 			}
 		})
 	}
@@ -116,12 +116,12 @@ func (c *comparison) real(t *testing.T) measured {
 	return measured{}
 }
 
-func (c *comparison) compare(t *testing.T, what string, simulated, real float64) {
+func (c *comparison) compare(t *testing.T, what string, simulated, measured float64) {
 	t.Helper()
-	off := math.Abs(simulated-real) / math.Max(math.Abs(real), 1e-9)
-	t.Logf("%s: simulated %.4g, real %.4g, off by %.2f %%", what, simulated, real, 100*off)
+	off := math.Abs(simulated-measured) / math.Max(math.Abs(measured), 1e-9)
+	t.Logf("%s: simulated %.4g, real %.4g, off by %.2f %%", what, simulated, measured, 100*off)
 	if off > tolerance {
-		t.Errorf("%s: simulated %.4g, real %.4g: off by %.1f %%, more than %.0f %%", what, simulated, real, 100*off, 100*tolerance)
+		t.Errorf("%s: simulated %.4g, real %.4g: off by %.1f %%, more than %.0f %%", what, simulated, measured, 100*off, 100*tolerance)
 	}
 }
 

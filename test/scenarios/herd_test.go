@@ -30,6 +30,8 @@ func TestHerdsComeBackInOrder(t *testing.T) {
 					sends = s.Points
 				case result.OfThrottled:
 					refusals = s.Points
+				default:
+					// Others say nothing of a herd.
 				}
 			}
 			total := 0

@@ -81,8 +81,12 @@ func TestPageInABrowser(t *testing.T) {
 	address := pageOf(t, sample())
 	p := b.Open(address, browser.View{Width: 1280, Height: 800})
 	for _, v := range []browser.View{
-		{Width: 1280, Height: 800}, {Width: 1280, Height: 800, Dark: true}, {Width: 390, Height: 844, Mobile: true},
-		{Width: 390, Height: 844, Mobile: true, Dark: true}, {Width: 800, Height: 600}, {Width: 760, Height: 1000, Print: true},
+		{Width: 1280, Height: 800},
+		{Width: 1280, Height: 800, Dark: true},
+		{Width: 390, Height: 844, Mobile: true},
+		{Width: 390, Height: 844, Mobile: true, Dark: true},
+		{Width: 800, Height: 600},
+		{Width: 760, Height: 1000, Print: true},
 	} {
 		p.View(v)
 		var l layout

@@ -42,7 +42,7 @@ func renamed(name string, figure float64) *result.Result {
 func FuzzNames(f *testing.F) {
 	for _, name := range []string{
 		"chat", "", `</style></title></script><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.}}", "]]>-->",
-		`javascript:alert(1)`, "a\x00b\xff", "\u202egnp.exe", strings.Repeat("x", 10_000), "line\nline\ttab", `' style='x:expression(1)`,
+		`javascript:alert(1)`, "a\x00b\xff", "\u202egnp.exe", strings.Repeat("x", 10_000), "line\nbreak\ttab", `' style='x:expression(1)`,
 	} {
 		f.Add(name, 1.5)
 	}
@@ -67,11 +67,11 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-func tags(t testing.TB, b []byte) []string {
-	t.Helper()
+func tags(tb testing.TB, b []byte) []string {
+	tb.Helper()
 	root, err := html.Parse(bytes.NewReader(b))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var out []string
 	elements(root, func(e *html.Node) { out = append(out, e.Data) })

@@ -80,7 +80,10 @@ func newStreamRow(r run, s *result.Stream) streamRow {
 		class string
 		n     int
 	}{
-		{"succeeded", s.Succeeded}, {"deferred", s.Deferred}, {"declined", sum(s.Declined)}, {"failed", sum(s.Failed)},
+		{"succeeded", s.Succeeded},
+		{"deferred", s.Deferred},
+		{"declined", sum(s.Declined)},
+		{"failed", sum(s.Failed)},
 		{"unfinished", s.Unfinished},
 	} {
 		if p.n <= 0 || s.Offered <= 0 {

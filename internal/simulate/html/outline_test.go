@@ -17,15 +17,15 @@ import (
 )
 
 // written is the page of a result, parsed as a browser does.
-func written(t testing.TB, r *result.Result) ([]byte, *html.Node) {
-	t.Helper()
+func written(tb testing.TB, r *result.Result) ([]byte, *html.Node) {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := page.Write(&b, r); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	root, err := html.Parse(bytes.NewReader(b.Bytes()))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes(), root
 }

@@ -37,7 +37,7 @@ func compare(runs []run) table {
 		}
 		t.add(head, cells...)
 	}
-	any := func(f func(total) int) bool {
+	some := func(f func(total) int) bool {
 		for _, v := range all {
 			if f(v) > 0 {
 				return true
@@ -47,20 +47,20 @@ func compare(runs []run) table {
 	}
 	each("Calls offered", func(v total) string { return count(v.offered) })
 	each("Succeeded", func(v total) string { return part(v.succeeded, v.offered) })
-	if any(func(v total) int { return v.tooLate }) {
+	if some(func(v total) int { return v.tooLate }) {
 		each("… after their deadline", func(v total) string { return part(v.tooLate, v.offered) })
 	}
 	each("Declined before sending", func(v total) string { return part(v.declined, v.offered) })
-	if any(func(v total) int { return v.deferred }) {
+	if some(func(v total) int { return v.deferred }) {
 		each("Deferred", func(v total) string { return part(v.deferred, v.offered) })
 	}
 	each("Failed", func(v total) string { return part(v.failed, v.offered) })
-	if any(func(v total) int { return v.unfinished }) {
+	if some(func(v total) int { return v.unfinished }) {
 		each("Unfinished at the end", func(v total) string { return part(v.unfinished, v.offered) })
 	}
-	each("Sends per success", func(v total) string { return perSuccess(v) })
+	each("Sends per success", perSuccess)
 	each("429s, of all sends", func(v total) string { return part(v.throttled, v.sends) })
-	if any(func(v total) int { return v.overloaded }) {
+	if some(func(v total) int { return v.overloaded }) {
 		each("529s, of all sends", func(v total) string { return part(v.overloaded, v.sends) })
 	}
 	each("Longest wait of a success", func(v total) string { return seconds(v.longestWait) })

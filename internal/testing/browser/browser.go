@@ -45,7 +45,7 @@ func find(t *testing.T) string {
 func Start(t *testing.T) *Browser {
 	t.Helper()
 	b := &Browser{t: t}
-	profile, err := os.MkdirTemp("", "headgate-browser")
+	profile, err := os.MkdirTemp("", "headgate-browser") //nolint:usetesting // t.TempDir fails a test whose dying browser still writes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (p *Page) View(v View) {
 func (p *Page) event(method string, params json.RawMessage) {
 	var e struct {
 		Type             string
-		Args             []struct{ Value, Description any }
+		Args             json.RawMessage
 		ExceptionDetails struct {
 			Text      string
 			Exception struct{ Description string }
@@ -107,8 +107,7 @@ func (p *Page) event(method string, params json.RawMessage) {
 		}
 	case "Runtime.consoleAPICalled":
 		if e.Type == "error" || e.Type == "warning" || e.Type == "assert" {
-			text, _ := json.Marshal(e.Args)
-			p.problems = append(p.problems, "console "+e.Type+": "+string(text))
+			p.problems = append(p.problems, "console "+e.Type+": "+string(e.Args))
 		}
 	case "Runtime.exceptionThrown":
 		p.problems = append(p.problems, "exception: "+e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
