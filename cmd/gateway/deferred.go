@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/deferred"
@@ -26,30 +27,46 @@ var errNoStore = errors.New("--state or --deferred-store is required")
 
 // putter keeps the calls that policies defer, from when its store is open.
 type putter struct {
-	options *options
-	ca      []byte
-	log     *slog.Logger
-	slot    deferred.Slot
+	options   *options
+	log       *slog.Logger
+	slot      deferred.Slot
+	callbacks *callback.Client
+	// ca is what is trusted beside the system's certificates.
+	ca atomic.Pointer[[]byte]
 	// first is a queue that was open before the gateway served.
 	first *opened
 }
 
 type opened struct {
-	queue     *deferred.Queue
-	store     store.Store
-	callbacks *callback.Client
+	queue *deferred.Queue
+	store store.Store
 }
 
 // newPutter opens a store in the state directory, which takes no time; nil where there is no store at all.
-func newPutter(ctx context.Context, o *options, ca []byte, log *slog.Logger) *putter {
+func newPutter(ctx context.Context, o *options, ca []byte, log *slog.Logger) (*putter, error) {
 	if o.state == "" && o.deferredStore == "" {
-		return nil
+		return nil, nil
 	}
-	p := &putter{options: o, ca: ca, log: log}
+	c, err := callback.New(callback.Options{ExtraCA: ca})
+	if err != nil {
+		return nil, err
+	}
+	p := &putter{options: o, log: log, callbacks: c}
+	p.ca.Store(&ca)
 	if o.deferredStore == "" {
 		p.first = p.open(ctx)
 	}
-	return p
+	return p, nil
+}
+
+// trust takes over the certificates that providers are trusted by: the platform names them, and callbacks and stores
+// are its own or its tenants' as providers' stand-ins are.
+func (p *putter) trust(ca []byte) error {
+	if p == nil {
+		return nil
+	}
+	p.ca.Store(&ca)
+	return p.callbacks.Trust(ca)
 }
 
 // deferrals is the putter for the proxy; a nil one is none.
@@ -72,26 +89,22 @@ func (p *putter) open(ctx context.Context) *opened {
 }
 
 func (p *putter) tryOpen(ctx context.Context) (*opened, error) {
-	s, shared, err := openStore(ctx, p.options, p.log)
+	s, shared, err := openStore(ctx, p.options, *p.ca.Load(), p.log)
 	if err != nil {
 		return nil, err
 	}
-	c, err := callback.New(callback.Options{ExtraCA: p.ca})
+	q, err := deferred.New(ctx, deferred.Options{Store: s, Shared: shared, Callbacks: p.callbacks, Log: p.log})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	q, err := deferred.New(ctx, deferred.Options{Store: s, Shared: shared, Callbacks: c, Log: p.log})
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return &opened{q, s, c}, nil
+	return &opened{q, s}, nil
 }
 
 // openStore opens the store that the options name.
-func openStore(ctx context.Context, o *options, log *slog.Logger) (s store.Store, shared bool, err error) {
+func openStore(ctx context.Context, o *options, ca []byte, log *slog.Logger) (s store.Store, shared bool, err error) {
 	if o.deferredStore != "" {
 		r, err := redisstore.Open(ctx, redisstore.Options{
-			URL: o.deferredStore, PasswordFile: o.deferredPassword, Namespace: o.namespace,
+			URL: o.deferredStore, PasswordFile: o.deferredPassword, Namespace: o.namespace, ExtraCA: ca,
 		})
 		if err != nil {
 			return nil, true, err
@@ -138,7 +151,7 @@ func (p *putter) serve(background, draining context.Context, g *proxy.Gateway, o
 		go console.Serve(background, p.options.state, o.queue, p.log)
 	}
 	o.queue.Run(background, g)
-	o.callbacks.Close()
+	p.callbacks.Close()
 	if err := o.store.Close(); err != nil {
 		p.log.Error("the store of deferred calls did not close", slog.String("error", err.Error()))
 	}

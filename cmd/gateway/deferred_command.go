@@ -122,7 +122,11 @@ func withBook(ctx context.Context, o *options, stderr io.Writer, do func(book) e
 		}
 	}
 	log := newLog(stderr, "warn")
-	s, shared, err := openStore(ctx, o, log)
+	ca, err := readCA(o.caFile)
+	if err != nil {
+		return err
+	}
+	s, shared, err := openStore(ctx, o, ca, log)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,6 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.coordinator, sidecar.FlagCoordinator, "", "URL of the coordinator")
 	fs.StringVar(&o.listen, sidecar.FlagListen, sidecar.DataAddress, "address calls are served on")
 	fs.StringVar(&o.admin, sidecar.FlagAdmin, sidecar.AdminAddress, "address of metrics and health; empty for none")
-	fs.StringVar(&o.caFile, sidecar.FlagCAFile, "", "file with further CA certificates for providers")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error; debug logs every call")
 	fs.DurationVar(&o.drain, "drain", 25*time.Second, "the longest drain after the signal to end")
 	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is half of the memory limit")
@@ -44,10 +43,11 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 
 // addDeferredFlags are those that say where deferred calls are kept.
 func (o *options) addDeferredFlags(fs *flag.FlagSet) {
+	fs.StringVar(&o.caFile, sidecar.FlagCAFile, "", "file with further CA certificates for providers, callbacks and --deferred-store")
 	fs.StringVar(&o.state, sidecar.FlagState, "", "directory that keeps the last good plan and deferred calls")
 	fs.StringVar(&o.namespace, sidecar.FlagNamespace, os.Getenv(sidecar.EnvNamespace), "namespace of the policies")
 	fs.StringVar(&o.deferredStore, sidecar.FlagDeferredStore, "", "redis:// or rediss:// URL that keeps deferred calls instead of the state directory")
-	fs.StringVar(&o.deferredPassword, sidecar.FlagDeferredPassword, "", "file with the password of --deferred-store")
+	fs.StringVar(&o.deferredPassword, sidecar.FlagDeferredPassword, "", "file with the password of --deferred-store; an empty file is none")
 }
 
 // complete fills in what was not given.

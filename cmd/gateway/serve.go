@@ -39,13 +39,16 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	later := newPutter(ctx, o, ca, log)
+	later, err := newPutter(ctx, o, ca, log)
+	if err != nil {
+		return err
+	}
 	gateway := proxy.New(proxy.Options{
 		Deferrals: later.deferrals(),
 		Dialect:   byName, Transport: transport, Credentials: store, Memory: spool.NewBudget(bodyMemory(o.spoolMiB)),
 		Log: log, Shared: o.plan != "", Namespace: o.namespace,
 	})
-	c := control.New(control.Options{Gateway: gateway, CA: ca, StateDir: o.state, Log: log}, transport)
+	c := control.New(control.Options{Gateway: gateway, CA: ca, Trust: later.trust, StateDir: o.state, Log: log}, transport)
 	source, err := newSource(o, c, gateway, log)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ const (
 	jitterShare = 0.25
 
 	// maxDeliveries bounds the attempts to deliver one answer: with the backoff, over about an hour.
-	maxDeliveries = 12
+	maxDeliveries = 16
 	deliverBase   = 2 * time.Second
 	deliverCap    = 10 * time.Minute
 

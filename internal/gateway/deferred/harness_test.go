@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/headgate-dev/headgate/internal/gateway/deferred/callback"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/ticket"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
@@ -198,7 +199,9 @@ type room struct {
 	store    *memory
 	queue    *Queue
 	provider *provider
-	stop     func()
+	// callbacks delivers, where a test has a receiver.
+	callbacks *callback.Client
+	stop      func()
 }
 
 func simulate(t *testing.T, p *provider, f func(r *room)) {
@@ -216,7 +219,7 @@ func simulate(t *testing.T, p *provider, f func(r *room)) {
 
 // start runs a queue on the store, as the first or the next process.
 func (r *room) start() {
-	q, err := New(r.t.Context(), Options{Store: r.store, Log: slog.New(slog.DiscardHandler), Rand: func() float64 { return 0.5 }})
+	q, err := New(r.t.Context(), Options{Store: r.store, Callbacks: r.callbacks, Log: slog.New(slog.DiscardHandler), Rand: func() float64 { return 0.5 }})
 	if err != nil {
 		r.t.Fatal(err)
 	}

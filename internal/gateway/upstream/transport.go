@@ -42,7 +42,7 @@ var ErrNoCertificates = errors.New("the CA bundle holds no certificate")
 
 // NewTransport returns a transport to providers.
 func NewTransport(opts Options) (*http.Transport, error) {
-	roots, err := pool(opts.ExtraCA)
+	roots, err := Roots(opts.ExtraCA)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func NewTransport(opts Options) (*http.Transport, error) {
 	}, nil
 }
 
-// pool returns the system's roots with the bundle's, nil for the system's alone.
-func pool(bundle []byte) (*x509.CertPool, error) {
+// Roots returns the system's roots with the bundle's, nil for the system's alone.
+func Roots(bundle []byte) (*x509.CertPool, error) {
 	if len(bundle) == 0 {
 		return nil, nil
 	}

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,17 +26,19 @@ const (
 
 // Options say where the store is.
 type Options struct {
-	// URL is redis://, or rediss:// for TLS; see redis.ParseClusterURL for its parameters.
+	// URL is redis://[USER@]HOST[:PORT][/DATABASE], or rediss:// for TLS. It names one server.
 	URL string
-	// PasswordFile holds the password, so that it need not stand in the command line.
+	// PasswordFile holds the password, so that it need not stand in the command line. An empty file is none.
 	PasswordFile string
+	// ExtraCA is a PEM bundle trusted beside the system's.
+	ExtraCA []byte
 	// Namespace keeps tenants apart.
 	Namespace string
 }
 
 // Store is a store in Redis or Valkey.
 type Store struct {
-	client redis.UniversalClient
+	client *redis.Client
 	prefix string
 	owner  string
 	// from is where Tend looks next in the index.
@@ -54,51 +54,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		client: redis.NewUniversalClient(opts), owner: ticket.NewID(),
-		// All keys of a namespace are in one slot, since scripts touch several.
+		client: redis.NewClient(opts), owner: ticket.NewID(),
+		// All keys of a namespace begin with it, so that a user of the store's may be bound to them; the braces keep them in one
+		// slot, which some servers that are a cluster behind one address ask of scripts.
 		prefix: "{headgate:" + o.Namespace + "}:deferred:",
 	}
 	if err := s.beat(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("the store of deferred calls does not answer: %w", err), s.client.Close())
+		return nil, errors.Join(fmt.Errorf("the store of deferred calls does not answer: %w", explained(err)), s.client.Close())
 	}
 	return s, nil
-}
-
-func options(o Options) (*redis.UniversalOptions, error) {
-	// The cluster's form of the URL knows all that the other one does, and addr parameters beside it.
-	c, err := redis.ParseClusterURL(o.URL)
-	if err != nil {
-		// The error may quote the URL, and that a password.
-		return nil, errors.New("the URL of the store of deferred calls is none: redis://HOST:PORT or rediss://HOST:PORT")
-	}
-	opts := &redis.UniversalOptions{
-		Addrs: c.Addrs, Username: c.Username, Password: c.Password, TLSConfig: c.TLSConfig, PoolSize: poolSize,
-		DialTimeout: callTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout, ContextTimeoutEnabled: true,
-		DisableIdentity: true,
-	}
-	if o.PasswordFile != "" {
-		password, err := readPassword(o.PasswordFile)
-		if err != nil {
-			return nil, err
-		}
-		opts.Password = password
-	}
-	return opts, nil
-}
-
-func readPassword(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("the store's password: %w", err)
-	}
-	if info.Size() > maxPassword {
-		return "", fmt.Errorf("the store's password: %s has %d bytes", path, info.Size())
-	}
-	b, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
-	if err != nil {
-		return "", fmt.Errorf("the store's password: %w", err)
-	}
-	return strings.TrimSpace(string(b)), nil
 }
 
 // Close implements store.Store: others may take over at once what this gateway did not finish.
