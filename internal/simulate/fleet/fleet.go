@@ -90,6 +90,16 @@ func poolConfig(r *plan.Route, maxGateways int32) pool.Config {
 	return c
 }
 
+// safe is each gateway's safe share.
+func (f *Fleet) safe() []pool.HolderBudget {
+	out := make([]pool.HolderBudget, 0, len(f.config.Budgets))
+	for _, b := range f.config.Budgets {
+		rate, burst := pool.Safe(b, f.config.MaxHolders)
+		out = append(out, pool.HolderBudget{Name: b.Name, Kind: b.Kind, SafeRate: rate, SafeBurst: burst})
+	}
+	return out
+}
+
 func rate(l plan.Limit) float64 {
 	if l.WindowSeconds <= 0 {
 		return 0
@@ -171,10 +181,15 @@ func (f *Fleet) Leave(i int) {
 // Partition implements gateway.Fleet.
 func (f *Fleet) Partition(cut bool) { f.cut = cut }
 
-// Configure implements gateway.Fleet. The pool begins anew, as with another leader: an edit adds to no level.
+// Configure implements gateway.Fleet.
 func (f *Fleet) Configure(route plan.Route) {
 	f.route = route
-	f.Follow()
+	if config := poolConfig(&route, f.env.MaxGateways); f.pool.Apply(config, f.env.Clock.Now()) {
+		f.config = config
+		f.look(f.env.Clock.Now())
+	} else {
+		f.Follow()
+	}
 	for _, i := range f.order() {
 		f.members[i].configure(route)
 	}

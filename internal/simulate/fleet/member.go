@@ -4,6 +4,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -63,10 +64,7 @@ func newMember(f *Fleet, i int, opts admission.Options, fresh bool) *member {
 	opts.Decided = m.tell
 	m.reported = m.now()
 	cfg := pool.HolderConfig{Name: name(i), Incarnation: m.incarnation, Interval: interval, Fresh: fresh}
-	for _, b := range f.config.Budgets {
-		rate, burst := pool.Safe(b, f.config.MaxHolders)
-		cfg.Budgets = append(cfg.Budgets, pool.HolderBudget{Name: b.Name, Kind: b.Kind, SafeRate: rate, SafeBurst: burst})
-	}
+	cfg.Budgets = f.safe()
 	m.holder = pool.NewHolder(cfg, m.now())
 	m.Gate = admission.New(opts, f.route, f.env.MaxGateways, m.now())
 	m.adopt(f.route)
@@ -75,28 +73,46 @@ func newMember(f *Fleet, i int, opts admission.Options, fresh bool) *member {
 
 // adopt takes over a route's limits and lanes.
 func (m *member) adopt(route plan.Route) {
-	old := m.limits
+	old, lanes, were := m.limits, m.lanes, m.route.Lanes
 	m.route, m.limits, m.lanes = route, nil, make([]laneDemand, len(route.Lanes))
 	for _, l := range route.Limits {
 		k := limit{Limit: l, granted: make([]float64, len(route.Lanes)), expected: rate(l)}
 		for _, o := range old {
 			if o.Name == l.Name {
 				k.level = o.level
+				m.carry(k.granted, o.granted, were)
 			}
 		}
 		m.limits = append(m.limits, k)
 	}
 	for i := range m.lanes {
+		if j := place(were, route.Lanes[i].Name); j >= 0 {
+			m.lanes[i].number = lanes[j].number
+		}
 		m.lanes[i].perSecond = make([]float64, len(m.limits))
 		m.lanes[i].came = make([]float64, len(m.limits))
 	}
 	m.share(m.now())
 }
 
+// carry takes over what the gate was fed, by the lanes' names.
+func (m *member) carry(to, from []float64, were []plan.Lane) {
+	for i := range to {
+		if j := place(were, m.route.Lanes[i].Name); j >= 0 {
+			to[i] = from[j]
+		}
+	}
+}
+
+func place(lanes []plan.Lane, name string) int {
+	return slices.IndexFunc(lanes, func(l plan.Lane) bool { return l.Name == name })
+}
+
 // configure puts an edited route in force.
 func (m *member) configure(route plan.Route) {
 	now := m.now()
 	m.sync(now)
+	m.holder.Apply(m.f.safe(), now)
 	m.Configure(route, m.f.env.MaxGateways, now)
 	m.adopt(route)
 	for i := range m.limits {

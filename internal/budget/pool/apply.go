@@ -1,0 +1,77 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// Apply puts an edited configuration in force. No edit refills: a smaller capacity scales the level, a larger one keeps it,
+// and what holders have stays theirs: it counts against the new capacity. Lanes are matched by name, what waits goes on
+// waiting. Interval and TTL stay what they are: holders count with them. False means that budgets came, went or changed their kind, and that nothing was done: another leader is to begin.
+//
+// Holders are to be told their safe shares (Holder.Apply). Those that hear nothing now may go on with the old ones.
+func (p *Pool) Apply(cfg Config, now time.Time) bool {
+	p.tick(now)
+	cfg = cfg.withDefaults()
+	if !p.sameBudgets(&cfg) {
+		return false
+	}
+	p.raise()
+	cfg.Interval, cfg.TTL = p.cfg.Interval, p.cfg.TTL
+	p.cfg = cfg
+	for _, b := range cfg.Budgets {
+		p.edit(p.purses[p.byName[b.Name]], b)
+	}
+	p.index()
+	p.sched.Apply(p.schedule(), p.now)
+	p.cap(p.now)
+	p.observe()
+	return true
+}
+
+func (p *Pool) sameBudgets(cfg *Config) bool {
+	seen := map[string]bool{}
+	for _, b := range cfg.Budgets {
+		i, known := p.byName[b.Name]
+		if !known || p.purses[i].Kind != b.Kind {
+			return false
+		}
+		seen[b.Name] = true
+	}
+	return len(seen) == len(p.purses)
+}
+
+// edit sets what follows from a budget's numbers, but its level.
+func (p *Pool) edit(b *purse, to Budget) {
+	if b.most >= b.Capacity {
+		// Nobody has published a bound.
+		b.most = to.Capacity
+	}
+	b.Budget = to
+	b.wanted = min(b.wanted, to.Capacity)
+	rate, burst := Safe(to, p.cfg.MaxHolders)
+	if p.silent > 0 {
+		rate, burst = max(rate, b.safeRate), max(burst, b.safeBurst)
+	}
+	b.safeRate, b.safeBurst = rate, burst
+}
+
+// Apply puts edited safe shares in force. Budgets are matched by name; others are not begun.
+func (h *Holder) Apply(budgets []HolderBudget, now time.Time) {
+	h.tick(now)
+	for _, b := range budgets {
+		i, ok := h.byName[b.Name]
+		if !ok || h.pockets[i].Kind != b.Kind {
+			continue
+		}
+		k := &h.pockets[i]
+		k.SafeRate, k.SafeBurst = clean(b.SafeRate), clean(b.SafeBurst)
+		if k.Kind == budget.Continuous {
+			k.safe = min(k.safe, k.SafeBurst)
+		}
+	}
+}
