@@ -29,7 +29,7 @@ func TestLimitsAndLanesAreTheRoutes(t *testing.T) {
 	}, 1, time.Now())
 	defer g.Close()
 	want := budget.Config{
-		Margin: margin,
+		Margin: margin, MaxDepth: maxWaiting,
 		Buckets: []budget.Bucket{
 			{Name: "limit/tokens", Rate: 2, Capacity: 30, Limit: 30, Window: time.Minute},
 			{Name: "limit/slots", Kind: budget.Slots, Capacity: 5, Limit: 5},
