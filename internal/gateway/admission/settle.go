@@ -185,10 +185,10 @@ func (g *Gate) seenLocked(t *Ticket) {
 // actual is what one cost is settled at; without one it stays what was reserved and charged.
 func (g *Gate) actual(t *Ticket, p *part, s Settlement) (amount float64, ok bool) {
 	rejected := s.Kind == Rejected || s.Kind == NotSent
-	switch p.budget {
-	case plan.InFlight:
+	switch {
+	case p.budget == plan.InFlight, s.Kind == KeptBack:
 		return 0, true
-	case plan.Requests:
+	case p.budget == plan.Requests:
 		// The policy keeps the request: it counts calls made, whatever came of them.
 		if p.limit == nil && (s.Kind == NotSent || rejected && !g.facts.ChargesRejected) {
 			return 0, true

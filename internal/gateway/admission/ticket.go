@@ -87,6 +87,8 @@ const (
 	Rejected
 	// NotSent never reached the provider.
 	NotSent
+	// KeptBack was not to be sent yet: it waits on, and gives back all it took, as if it had waited before.
+	KeptBack
 )
 
 // Settlement is what a send cost.

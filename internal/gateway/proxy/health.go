@@ -41,7 +41,7 @@ type health struct {
 	callTime    time.Duration
 }
 
-// took learns how long an attempt needs until its response begins.
+// took learns how long an attempt that is served needs until its response begins.
 func (h *health) took(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -105,7 +105,7 @@ func (c *call) keptBack() (*again, bool) {
 		c.judged.Store(false)
 		return nil, false
 	}
-	c.settle(admission.Settlement{Kind: admission.NotSent})
+	c.settle(admission.Settlement{Kind: admission.KeptBack})
 	// It is bounded as an attempt is that met the overload, but for the retry budget: nothing is sent.
 	c.kept++
 	in := c.decideInput(situation{class: dialect.ClassOverload, wait: wait, guided: true}, now)
@@ -113,23 +113,28 @@ func (c *call) keptBack() (*again, bool) {
 	in.Settings.HonourCeiling = math.MaxInt64
 	d := decide.Decide(in)
 	if d.Action != decide.Retry {
-		c.overloaded(wait)
+		c.overloaded(string(d.Reason), wait)
 		return nil, true
 	}
 	v := c.cfg.gate.Retry(c.ticket, now.Add(d.Wait), now)
 	if v.State == budget.Refused {
-		c.overloaded(max(wait, v.Wait))
+		c.overloaded(string(v.Reason), max(wait, v.Wait))
 		return nil, true
 	}
 	return &again{verdict: v, since: now, source: tally.WaitBackoff}, true
 }
 
-// overloaded answers a call that cannot wait until its model is asked again.
-func (c *call) overloaded(wait time.Duration) {
-	c.lane.Refused(reasonOverloaded)
+// overloaded ends a call that does not wait until its model is asked again. If that is because it has no time for it,
+// it is one that cannot be made in time like any other, and may be put off.
+func (c *call) overloaded(why string, wait time.Duration) {
+	if c.elsewhere(why, wait) {
+		return
+	}
+	reason := c.spokenReason(reasonOverloaded)
+	c.lane.Refused(reason)
 	c.outcome = outcomeRefused
 	c.refuse(dialect.Refusal{
-		Status: http.StatusServiceUnavailable, Reason: reasonOverloaded, RetryAfter: wait,
+		Status: http.StatusServiceUnavailable, Reason: reason, RetryAfter: wait,
 		Message: "headgate: " + c.cfg.who + ": " + c.cfg.display + " is overloaded and is asked again in " + spoken(wait) +
 			"; your deadline is " + spoken(c.deadline.Sub(c.arrived)) + ". " + c.notSent(),
 	})

@@ -47,8 +47,9 @@ func (c *call) send() *again {
 	if c.cfg.policy != "" {
 		c.cfg.gate.Observe(c.ticket, &reading, received)
 	}
-	c.cfg.health.took(received.Sub(sent))
 	if resp.StatusCode < http.StatusMultipleChoices {
+		// Refusals come quickly: in an overload they would make calls begin too late for their deadlines.
+		c.cfg.health.took(received.Sub(sent))
 		return c.succeeded(resp, &reading)
 	}
 	return c.refused(resp, &reading, received)

@@ -25,8 +25,8 @@ func (j *job) Headers(a *world.Answer) {
 	g, now := j.g, j.g.now()
 	reading := g.dialect.ReadHeaders(a.Status, a.Header, now)
 	g.adm.Observe(&j.ticket, &reading, now)
-	g.took(now.Sub(j.ticket.Sent))
 	if a.Status < http.StatusMultipleChoices {
+		g.took(now.Sub(j.ticket.Sent))
 		g.adm.Succeeded(&j.ticket)
 		j.answered()
 		j.judge(decide.Class(dialect.ClassSuccess))

@@ -132,7 +132,7 @@ func (g *gate) wake() {
 	g.settled()
 }
 
-// took learns how long an attempt needs until its response begins.
+// took learns how long an attempt that is served needs until its response begins, as in the proxy.
 func (g *gate) took(d time.Duration) {
 	if g.attempt == 0 {
 		g.attempt = d

@@ -37,19 +37,23 @@ func (j *job) allowed() bool {
 // keepBack has an admitted call wait on, with its place and its deadline, as long and as often as for its own attempts.
 func (j *job) keepBack(wait time.Duration, now time.Time) {
 	g := j.g
-	g.adm.ReleaseAt(&j.ticket, admission.Settlement{Kind: admission.NotSent}, now)
+	g.adm.ReleaseAt(&j.ticket, admission.Settlement{Kind: admission.KeptBack}, now)
 	j.kept++
 	in := j.decideInput(dialect.ClassOverload, wait, "", true, now)
 	in.Attempt, in.RetriesLeft = j.sends+j.kept, true
 	in.Settings.HonourCeiling = math.MaxInt64
 	d := decide.Decide(in)
+	why := string(d.Reason)
 	if d.Action == decide.Retry {
 		v := g.adm.Retry(&j.ticket, now.Add(d.Wait), now)
 		if v.State != budget.Refused {
 			j.entered(v)
 			return
 		}
-		wait = max(wait, v.Wait)
+		why, wait = string(v.Reason), max(wait, v.Wait)
+	}
+	if j.elsewhere(why, wait) {
+		return
 	}
 	j.finish(world.Outcome{Kind: world.Declined, Reason: reasonOverloaded, Final: true, RetryAfter: wait})
 }
