@@ -242,8 +242,11 @@ func (g *Gate) runLocked(now time.Time) {
 			if !ok {
 				continue
 			}
+			if g.learnedLocked(t, now) {
+				continue
+			}
 			g.waiting--
-			g.decidedLocked(t, c.Verdict(), now)
+			g.decidedLocked(t, t.call.Verdict(), now)
 		}
 	}
 	g.rearmLocked(now)
