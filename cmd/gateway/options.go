@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/gateway/deferred/redisstore"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
@@ -72,6 +73,10 @@ func (o *options) validate() error {
 		return fmt.Errorf("--spool-mib %d is negative", o.spoolMiB)
 	case o.deferredPassword != "" && o.deferredStore == "":
 		return errors.New("--deferred-store-password-file is for --deferred-store")
+	case o.deferredStore != "":
+		if err := redisstore.CheckURL(o.deferredStore); err != nil {
+			return fmt.Errorf("--%s: %w", sidecar.FlagDeferredStore, err)
+		}
 	}
 	o.complete()
 	return nil

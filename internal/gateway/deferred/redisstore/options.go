@@ -28,7 +28,7 @@ var errCluster = errors.New("the server is one of a cluster, which is not suppor
 
 // options reads what to connect to.
 func options(o Options) (*redis.Options, error) {
-	if err := checkURL(o.URL); err != nil {
+	if err := CheckURL(o.URL); err != nil {
 		return nil, err
 	}
 	opts, err := redis.ParseURL(o.URL)
@@ -57,8 +57,8 @@ func options(o Options) (*redis.Options, error) {
 	return opts, nil
 }
 
-// checkURL refuses what go-redis would take for something else, or leave out without a word.
-func checkURL(raw string) error {
+// CheckURL refuses what go-redis would take for something else, or leave out without a word.
+func CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil && strings.Contains(raw, ","), err == nil && strings.Contains(u.Host, ","):

@@ -1,0 +1,71 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisserver
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Do has the server do one command, words parted by a space, and returns its answer's lines: an array's elements, else
+// one. An error of the server's fails the test.
+func (s *Server) Do(command string) []string {
+	s.t.Helper()
+	conn, err := net.DialTimeout("tcp", s.Address, patience)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if _, err := fmt.Fprintf(conn, "AUTH %s\r\n%s\r\n", Password, command); err != nil {
+		s.t.Fatal(err)
+	}
+	in := bufio.NewReader(conn)
+	if _, err := reply(in); err != nil {
+		s.t.Fatal(err)
+	}
+	lines, err := reply(in)
+	if err != nil {
+		s.t.Fatalf("%s: %v", command, err)
+	}
+	return lines
+}
+
+// reply reads one answer of the protocol's second version.
+func reply(in *bufio.Reader) ([]string, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	kind, text := line[0], strings.TrimRight(line[1:], "\r\n")
+	switch kind {
+	case '-':
+		return nil, fmt.Errorf("redis-server: %s", text)
+	case '$', '*':
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, err
+		}
+		if kind == '$' {
+			body := make([]byte, n+2)
+			_, err := io.ReadFull(in, body)
+			return []string{string(body[:n])}, err
+		}
+		var out []string
+		for range n {
+			element, err := reply(in)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, element...)
+		}
+		return out, nil
+	}
+	return []string{text}, nil
+}
