@@ -84,6 +84,9 @@ func TestCommandLine(t *testing.T) {
 		"policy that is wrong":   {[]string{"--policy", wrong}, 1, "amount"},
 		"missing CA file":        {[]string{"--policy", good, "--ca-file", filepath.Join(dir, "none.pem")}, 1, "--ca-file"},
 		"CA file without any":    {[]string{"--policy", good, "--ca-file", good}, 1, "certificate"},
+		"sentinels":              {[]string{"--policy", good, "--deferred-store", "redis://a:26379,b:26379"}, 1, "--deferred-store: the URL of the store of deferred calls names several servers"},
+		"store that is none":     {[]string{"--policy", good, "--deferred-store", "http://u:sesame@a"}, 1, "--deferred-store: the URL of the store of deferred calls is none"},
+		"password of no store":   {[]string{"--policy", good, "--deferred-store-password-file", good}, 1, "is for --deferred-store"},
 		"address that is none":   {[]string{"--policy", good, "--listen", "nowhere"}, 1, "nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {

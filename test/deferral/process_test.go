@@ -19,13 +19,25 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(dataplane.Main(m, &binary)) }
+// client's connections are its own, so that none is left when the tests are over.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+func TestMain(m *testing.M) {
+	code := dataplane.Main(m, &binary)
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 // key is the gateway's own.
 const key = "sk-ant-of-the-gateway"
@@ -35,8 +47,10 @@ type site struct {
 	t        *testing.T
 	provider *fakeprovider.Server
 	server   *httptest.Server
-	state    string
-	args     []string
+	// said is what the provider answered to each idempotency key last.
+	said  said
+	state string
+	args  []string
 }
 
 // policy defers what cannot be made in time, in a bucket of so many requests a minute.
@@ -60,7 +74,7 @@ spec:
 func newSite(t *testing.T, o fakeprovider.Options, perMinute int, more string) *site {
 	t.Helper()
 	s := &site{t: t, provider: fakeprovider.New(o)}
-	s.server = httptest.NewTLSServer(s.provider)
+	s.server = httptest.NewTLSServer(s.said.by(s.provider))
 	t.Cleanup(s.server.Close)
 	dir := t.TempDir()
 	s.state = filepath.Join(dir, "state")
@@ -162,7 +176,7 @@ func do(method, url, body string, headers ...string) answer {
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return answer{err: err}
 	}
