@@ -192,7 +192,7 @@ func (p *process) ask(headers ...string) answer {
 }
 
 // patience is generous: a machine may be busy.
-const patience = 2 * time.Minute
+const patience = 6 * time.Minute
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
