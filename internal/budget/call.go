@@ -25,6 +25,8 @@ type Call struct {
 	// Granted calls were accepted elsewhere, by a pool that brought what they take: they are not judged again, and go as
 	// soon as the levels suffice, whoever of this scheduler has collected what is there.
 	Granted bool
+	// Counted calls were submitted before as other ones: what they ask for is in Offered already.
+	Counted bool
 	// Owner leads from a decided call back to what embeds it.
 	Owner any
 

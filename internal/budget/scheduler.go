@@ -61,8 +61,10 @@ func (s *Scheduler) Submit(c *Call, now time.Time) Verdict {
 	c.seq, c.retried = 0, false
 	c.lane = s.laneAt(c.Lane)
 	s.prepare(c)
-	for _, h := range c.holds {
-		h.bucket.offered += h.amount
+	if !c.Counted {
+		for _, h := range c.holds {
+			h.bucket.offered += h.amount
+		}
 	}
 	return s.enter(c, false)
 }

@@ -186,7 +186,10 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 	g.costsLocked(t, now)
 	t.call.Lane, t.call.Arrival, t.call.Deadline, t.call.Bytes = t.Lane, t.Arrival, t.Deadline, t.Bytes
 	t.call.NotBefore, t.call.Owner, t.call.CallTime = time.Time{}, t, t.CallTime
+	t.call.Counted = t.Counted
 	v := g.sched.Submit(&t.call, now)
+	// Whoever enters again, for instance since others made room, asks for no more than before.
+	t.Counted, t.call.Counted = true, true
 	return g.enteredLocked(t, v, now)
 }
 

@@ -37,6 +37,9 @@ type Ticket struct {
 	Sent time.Time
 	// Granted tickets were accepted by the pool that their limits are fed from: see budget.Call.
 	Granted bool
+	// Counted tickets are of calls that entered before, by this ticket or another: they are no further demand. Enter sets
+	// it.
+	Counted bool
 	// Shadow tickets never wait and are never refused; their charges follow when they would have gone.
 	Shadow bool
 

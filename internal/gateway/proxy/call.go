@@ -317,6 +317,8 @@ func (c *call) prepareTicket() {
 		Account: c.account, Lane: c.rule, Estimate: c.estimate, Metered: c.op.Metered, Arrival: c.arrived,
 		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
 		CallTime: cfg.health.attemptTime(c.deadline.Sub(c.arrived)),
+		// Its caller asked for it once, however often it is tried.
+		Counted: c.later != nil,
 	}
 }
 

@@ -185,6 +185,10 @@ func TestACallWithoutItsCallerGivesWay(t *testing.T) {
 		if counts := w.figures("anthropic").lanes[0].Counts(); counts.Offered != 1 {
 			t.Errorf("the lane counts %d calls: those without callers were counted with them", counts.Offered)
 		}
+		// Two attempts without a caller, and a call that was refused, had room made, and entered again.
+		if limits := w.figures("anthropic").gate.Figures(time.Now()).Limits; limits[0].Name != "requests" || limits[0].Offered != 1 {
+			t.Errorf("the limit counts %v requests as offered, of one", limits[0].Offered)
+		}
 		w.atRest()
 	})
 }
