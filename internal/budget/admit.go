@@ -106,7 +106,9 @@ func (s *Scheduler) take(c *Call) {
 			continue
 		}
 		a.credit = max(floor, a.credit-h.amount)
-		a.use.add(h.amount, s.clock)
+		if !c.brought(b) {
+			a.use.add(h.amount, s.clock)
+		}
 		if full || c.Granted {
 			b.back()
 		}

@@ -125,8 +125,12 @@ func (s *Scheduler) time(n *node) {
 	}
 }
 
-// latest is when the call must start collecting at its lane's own rate: the order within the queue.
+// latest is when the call must start collecting at its lane's own rate: the order within the queue. Calls that may start at
+// any time go as they came: else the small ones among them would never go.
 func (c *Call) latest(startBy int64) int64 {
+	if startBy >= forever {
+		return forever
+	}
 	need := 0.0
 	share := c.home().Share
 	for _, h := range c.holds {

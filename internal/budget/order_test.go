@@ -154,3 +154,19 @@ func TestSupplyOfACallWithoutRoom(t *testing.T) {
 		})
 	}
 }
+
+// A small call that may wait for ever is not passed by every larger one that comes after it.
+func TestCallsWithoutDeadlineGoAsTheyCame(t *testing.T) {
+	m := newSim(t, one(10, 1))
+	m.submit(0, m.call("b", 10))
+	small := m.call("b", 1)
+	large := []*simCall{m.call("b", 5), m.call("b", 5), m.call("b", 5)}
+	m.submit(0, large[0])
+	m.submit(0, small)
+	m.submit(0, large[1])
+	m.submit(0, large[2])
+	m.runTo(time.Minute)
+	if small.left != 6*time.Second || large[1].left != 11*time.Second || large[2].left != 16*time.Second {
+		t.Errorf("they left at %v, %v and %v", small.left, large[1].left, large[2].left)
+	}
+}

@@ -17,7 +17,9 @@ func (s *Scheduler) prepare(c *Call) {
 		}
 		s.refill(b)
 		amount := finite(cost.Amount)
-		b.accounts[i].seen(min(amount, b.Capacity), s.clock)
+		if !c.brought(b) {
+			b.accounts[i].seen(min(amount, b.Capacity), s.clock)
+		}
 		c.add(b, amount)
 	}
 	for k := range c.holds {
@@ -29,6 +31,9 @@ func (s *Scheduler) prepare(c *Call) {
 		h.bucket.used = s.clock
 	}
 }
+
+// brought says that the bucket was fed what the call takes, so that it is none of what the others can expect.
+func (c *Call) brought(b *bucket) bool { return c.Granted && b.Fed }
 
 // add puts an amount on a bucket into the sorted holds.
 func (c *Call) add(b *bucket, amount float64) {

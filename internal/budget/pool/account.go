@@ -47,6 +47,11 @@ type book struct {
 	// granted includes what the account was opened with; credited is what came back of refunded.
 	granted, spent, returned, refunded, credited float64
 	slots                                        []*slot
+	// bulk is what of it was for large calls and is not spent, as far as is known.
+	bulk float64
+	// small is what small calls were granted of late, needs what they need in a second, and expected what they may expect.
+	small           average
+	needs, expected float64
 }
 
 // total is what the holder is told that it was granted: counted as it counts.
@@ -195,6 +200,7 @@ func (p *Pool) enter(a *account, i int, c Count) {
 	// Nobody owes more than a whole burst.
 	if spent := min(c.Spent-k.opened.Spent, k.granted-k.returned+b.Capacity); spent > k.spent {
 		b.spent += spent - k.spent
+		k.bulk = max(0, k.bulk-(spent-k.spent))
 		k.spent = spent
 	}
 	if back := min(c.Returned-k.opened.Returned, k.granted-k.spent) - k.returned; back > 0 {
@@ -208,6 +214,8 @@ func (p *Pool) enter(a *account, i int, c Count) {
 			}
 		} else {
 			b.lift += back
+			k.bulk = max(0, k.bulk-back)
+			k.small.add(-back, p.now.Sub(p.start), smallTime)
 		}
 	}
 	p.refund(a, b, k, c.Refunded-k.opened.Refunded)

@@ -36,6 +36,7 @@ func (p *Pool) Advance(now time.Time) {
 		}
 	}
 	p.call()
+	p.foretell()
 }
 
 // decide books what became of a queued claim.

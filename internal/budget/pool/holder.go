@@ -77,6 +77,8 @@ type pocket struct {
 	spare float64
 	// low is the balance below which an early report is due.
 	low float64
+	// expected is as in Grant.
+	expected float64
 }
 
 // NewHolder starts an incarnation.

@@ -84,6 +84,8 @@ type Grant struct {
 	// Totals are granted over all lanes in the term, and what the account was opened with.
 	Totals []Amount
 	Lanes  []LaneTotal
+	// Expected is what small calls may expect of each budget in a second.
+	Expected []Amount
 	// Recall asks to give back what is not needed at once: a large call waits for it.
 	Recall bool
 }

@@ -50,6 +50,9 @@ type Pool struct {
 	idle    []*slot
 	decided []*budget.Call
 	snap    budget.Snapshot
+	// expectAt is when what small calls may expect is worked out next, needs is room for that.
+	expectAt time.Duration
+	needs    []float64
 }
 
 // Key is one incarnation of a holder.

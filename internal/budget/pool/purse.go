@@ -33,6 +33,8 @@ type purse struct {
 	most, wanted float64
 
 	slack slackness
+	// large is what large calls were granted of late.
+	large average
 
 	granted, spent, returned, refunded, burnt float64
 }

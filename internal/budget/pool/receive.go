@@ -11,7 +11,7 @@ func (h *Holder) Receive(g *Grant, now time.Time) {
 	if g.Holder != h.cfg.Name || g.Incarnation != h.cfg.Incarnation || g.Term.before(h.term) || h.draining {
 		return
 	}
-	if len(g.Totals) > maxBudgets || len(g.Lanes) > maxLanes {
+	if len(g.Totals) > maxBudgets || len(g.Lanes) > maxLanes || len(g.Expected) > maxBudgets {
 		return
 	}
 	if h.term.before(g.Term) {
@@ -28,6 +28,11 @@ func (h *Holder) Receive(g *Grant, now time.Time) {
 	}
 	if g.Stamp > h.stamp {
 		h.stamp, h.recall = g.Stamp, g.Recall
+		for _, e := range g.Expected {
+			if i, ok := h.byName[e.Budget]; ok {
+				h.pockets[i].expected = clean(e.Units)
+			}
+		}
 		h.news = h.news || g.Recall && h.told.Before(h.now.Add(-h.cfg.Interval/2))
 	}
 	if s := h.sent[g.Ack%remembered]; s.seq == g.Ack && g.Ack > 0 {

@@ -6,6 +6,8 @@ package pool
 import (
 	"errors"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
 )
 
 // What a report is refused for.
@@ -147,6 +149,11 @@ func (p *Pool) Grant(key Key, now time.Time) (Grant, bool) {
 	}
 	for i := range a.books {
 		g.Totals = append(g.Totals, Amount{p.purses[i].Name, a.books[i].total()})
+	}
+	for i, b := range p.purses {
+		if b.Kind == budget.Continuous {
+			g.Expected = append(g.Expected, Amount{b.Name, a.books[i].expected})
+		}
 	}
 	for _, l := range a.lanes {
 		if t := p.laneTotal(l); len(t.Units) > 0 {

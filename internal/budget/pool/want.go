@@ -76,7 +76,7 @@ func (p *Pool) wantBulk(a *account, lane *laneBook, w *Want) {
 	}
 }
 
-// wantSmall takes at most two intervals' refill.
+// wantSmall takes at most two intervals' refill, and no more while so much lies unspent: nobody is to hoard.
 func (p *Pool) wantSmall(a *account, lane *laneBook, w *Want) {
 	for i, b := range p.purses {
 		more := clean(units(w.Units, b.Name)) - lane.units[i]
@@ -86,6 +86,8 @@ func (p *Pool) wantSmall(a *account, lane *laneBook, w *Want) {
 		class, most := small, max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
 		if b.Kind == budget.Slots {
 			class, more, most = i, math.Floor(more), b.Capacity
+		} else if k := &a.books[i]; k.outstanding()-k.bulk > most {
+			continue
 		}
 		a.claim(lane, class).left[i] = min(more, most)
 	}
@@ -103,10 +105,11 @@ func (a *account) claim(lane *laneBook, class int) *claim {
 	return c
 }
 
-// ask queues the claims that want something, and takes out those that do not.
+// ask queues the claims that want something, and takes out those that do not. A slice for small calls keeps its place though
+// a little less is wanted by now: it would begin anew at the end each time that some budget suffices for once, and starve.
 func (p *Pool) ask(a *account) {
 	for _, c := range a.claims {
-		if !c.wants() || c.queued && c.exceeds() {
+		if !c.wants() || c.queued && c.class != small && c.exceeds() {
 			p.unqueue(c)
 		}
 	}
@@ -222,7 +225,13 @@ func (p *Pool) granted(c *claim) bool {
 		if c.left[i] -= u; c.left[i] < trifle*b.Capacity {
 			c.left[i] = 0
 		}
-		if c.class >= 0 {
+		switch at := p.now.Sub(p.start); c.class {
+		case small:
+			k.small.add(u, at, smallTime)
+		case bulk:
+			k.bulk += u
+			b.large.add(u, at, largeTime)
+		default:
 			k.slots = append(k.slots, c.slot)
 		}
 	}

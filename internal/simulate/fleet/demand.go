@@ -163,40 +163,36 @@ func (m *member) bulk(d *pool.Demand, lane *laneDemand, w *waiter) {
 func (m *member) report() {
 	now := m.now()
 	m.sync(now)
-	dt := now.Sub(m.reported).Seconds()
-	demands := m.demand(now)
-	r := m.holder.Report(demands, now)
+	r := m.holder.Report(m.demand(now), now)
 	m.early = false
-	m.expect(demands, dt, now)
+	m.expect(now)
 	m.sync(now)
 	m.f.up(&r)
 	m.schedule()
 }
 
-// expect learns how fast grants come where more is wanted than comes; else all of the rate may.
-func (m *member) expect(demands []pool.Demand, dt float64, now time.Time) {
+// patience is over which time a gateway comes to expect more while calls wait: large calls that come now and then have what
+// is expected swing, and who was accepted by the most of it would be given up by the least.
+const patience = 30 * time.Second
+
+// expect takes in what small calls may expect: what the pool says, or the safe share.
+func (m *member) expect(now time.Time) {
+	dt := now.Sub(m.expectedAt)
+	m.expectedAt = now
 	for k := range m.limits {
 		l := &m.limits[k]
-		wanted := 0.0
-		for _, d := range demands {
-			for _, a := range d.Small {
-				if a.Budget == l.Name {
-					wanted += a.Units
-				}
-			}
-		}
 		full := rate(l.Limit)
 		safe := full / (2 * float64(m.f.config.MaxHolders))
-		switch {
-		case !m.holder.Leased(now):
+		had := l.expected
+		l.expected = full
+		if told, ok := m.holder.Expected(l.Name); !m.holder.Leased(now) {
 			l.expected = safe
-		case len(m.waiting) == 0 || wanted <= m.holder.Balance(l.Name, now):
-			l.expected = full
-		case dt > 0:
-			weight := min(1, dt/(5*interval.Seconds()))
-			l.expected = min(full, max(safe, l.expected+weight*(l.total/dt-l.expected)))
+		} else if ok {
+			l.expected = min(full, max(safe, told))
+			if len(m.waiting) > 0 && l.expected > had {
+				l.expected = had + (l.expected-had)*min(1, dt.Seconds()/patience.Seconds())
+			}
 		}
-		l.total = 0
 	}
 	m.share(now)
 }

@@ -36,8 +36,10 @@ type member struct {
 	lanes   []laneDemand
 	// reported is when demand was last worked out, early that more is needed than was asked for then.
 	reported time.Time
-	early    bool
-	timer    uint64
+	// expectedAt is when what is expected was last taken in.
+	expectedAt time.Time
+	early      bool
+	timer      uint64
 }
 
 // limit is what is shared of one limit.
@@ -45,9 +47,8 @@ type limit struct {
 	plan.Limit
 	// level is the gate's, as it was left.
 	level float64
-	// granted is by lane what of the holder's totals the gate was fed, expected is how fast it comes.
+	// granted is by lane what of the holder's totals the gate was fed, expected is how fast it comes to small calls.
 	granted  []float64
-	total    float64
 	expected float64
 }
 
@@ -169,7 +170,6 @@ func (m *member) feed(l *limit, again bool, now time.Time) {
 		}
 		if more := min(granted-l.granted[i], lack); more > 0 {
 			m.Feed(l.Name, i, more, now)
-			l.total += more
 			lack -= more
 		}
 		l.granted[i] = granted
@@ -186,8 +186,9 @@ func (m *member) receive(g *pool.Grant) {
 	m.sync(now)
 	m.holder.Receive(g, now)
 	m.sync(now)
-	m.share(now)
+	// Who was granted something goes before the gate looks at anything else.
 	m.unpark(now)
+	m.expect(now)
 	m.schedule()
 	m.f.env.Wake(m.index)
 }
