@@ -36,6 +36,12 @@ var kubernetes = map[string]string{
 	"github.com/aws/":                   "SDKs are for tests",
 }
 
+// stores are what keeps deferred calls.
+var stores = map[string]string{
+	"go.etcd.io/bbolt":          "only internal/gateway/deferred and cmd/gateway keep anything",
+	"github.com/redis/go-redis": "only internal/gateway/deferred and cmd/gateway keep anything",
+}
+
 func rules() map[string]rule {
 	withoutAPI := map[string]string{module + "api": "the gateway reads plans, not objects", "k8s.io": "the gateway links no Kubernetes code"}
 	for prefix, why := range kubernetes {
@@ -81,6 +87,28 @@ func rules() map[string]rule {
 		}},
 		"webhooks know neither the controller nor the gateway": {packages: []string{"./internal/webhook"}, forbidden: map[string]string{
 			module + "internal/controller": "they never import each other", module + "internal/gateway": "halves meet in the plan and the wire only",
+		}},
+		"stores of deferred calls are linked by the gateway alone": {
+			packages: []string{
+				"./internal/gateway/proxy/...", "./internal/gateway/admission/...", "./internal/gateway/control", "./internal/gateway/metrics",
+				"./internal/gateway/deferred", "./internal/gateway/deferred/callback", "./internal/gateway/deferred/console",
+				"./internal/gateway/deferred/store", "./internal/gateway/deferred/ticket", "./internal/simulate/...", "./cmd/manager", "./cmd/kubectl-headgate",
+			},
+			forbidden: stores,
+		},
+		"no binary links the tests of stores": {packages: []string{"./cmd/gateway"}, forbidden: map[string]string{
+			module + "internal/gateway/deferred/storetest": "test code",
+		}},
+		"calls are made without knowing where they are kept": {packages: []string{"./internal/gateway/proxy/...", "./internal/gateway/metrics"}, forbidden: map[string]string{
+			module + "internal/gateway/deferred": "it is behind an interface of package proxy's",
+		}},
+		"each store knows its own client only": {packages: []string{"./internal/gateway/deferred/boltstore"}, forbidden: map[string]string{
+			"github.com/redis/go-redis": "that is the other one's", module + "internal/gateway/proxy": "a store keeps what it is given",
+			module + "internal/gateway/deferred/storetest": "test code",
+		}},
+		"each store knows its own client only, in Redis": {packages: []string{"./internal/gateway/deferred/redisstore"}, forbidden: map[string]string{
+			"go.etcd.io/bbolt": "that is the other one's", module + "internal/gateway/proxy": "a store keeps what it is given",
+			module + "internal/gateway/deferred/storetest": "test code",
 		}},
 		"the manager links no test code": {packages: []string{"./cmd/manager"}, forbidden: map[string]string{
 			module + "internal/testing": "test code", module + "internal/gateway": "halves meet in the plan and the wire only",
