@@ -45,6 +45,8 @@ type Report struct {
 	Lease  time.Duration
 	Counts []Count
 	Wants  []Want
+	// Seen is what the provider said it has of a budget, at the most: others may use the account too.
+	Seen []Amount
 	// Draining says that the holder ends: it spends nothing any longer, and all it held is in Returned.
 	Draining bool
 }

@@ -5,6 +5,7 @@ package pool
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -59,6 +60,7 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 		a.quoted = r.Stamp
 		p.assure(a, r)
 	}
+	p.see(r.Seen)
 	if r.Draining {
 		p.close(a)
 		return nil
@@ -68,9 +70,20 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 	return nil
 }
 
+// see takes in facts from outside: all that may be spent is within what the provider has. What others took comes out of P
+// alone, for holders have theirs already; so P stays behind by what they have spent and not reported, which the guard covers.
+func (p *Pool) see(seen []Amount) {
+	for _, s := range seen {
+		if i, ok := p.byName[s.Budget]; ok && p.purses[i].Kind == budget.Continuous && !math.IsNaN(s.Units) {
+			b := p.purses[i]
+			p.sched.Lower(b.id, max(s.Units-b.Capacity+p.room(b), -b.Capacity)-b.lift, p.now)
+		}
+	}
+}
+
 func (p *Pool) admissible(r *Report) error {
 	switch {
-	case len(r.Counts) > maxBudgets || len(r.Wants) > maxWants || r.Holder == "" || len(r.Holder) > maxName:
+	case len(r.Counts) > maxBudgets || len(r.Wants) > maxWants || len(r.Seen) > maxBudgets || r.Holder == "" || len(r.Holder) > maxName:
 		return ErrBounds
 	case !p.leads() || r.Term.Epoch > p.epoch:
 		return ErrFenced

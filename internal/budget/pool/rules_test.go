@@ -373,3 +373,30 @@ func TestReportsAreDueEachIntervalOrSoon(t *testing.T) {
 	x.h.Take([]Amount{{"b", 1000}}, x.now)
 	due(interval) // the pool knows of it
 }
+
+// What the provider has bounds P and all that is held, whoever else took from it; it never lifts P.
+func TestWhatTheProviderHasBoundsTheLevel(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seen, want func(level float64) float64
+	}{
+		"less":       {func(level float64) float64 { return level + 1000 - 300 }, func(level float64) float64 { return level - 300 }},
+		"as booked":  {func(level float64) float64 { return level + 1000 }, func(level float64) float64 { return level }},
+		"more":       {func(float64) float64 { return 1e9 }, func(level float64) float64 { return level }},
+		"not a fact": {func(float64) float64 { return math.NaN() }, func(level float64) float64 { return level }},
+		"nothing":    {func(float64) float64 { return 0 }, func(float64) float64 { return -1000 }},
+		"absurd":     {func(float64) float64 { return -1e300 }, func(float64) float64 { return -6000 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := edited(t)
+			level := x.p.Figures(x.now).Budgets[0].Level
+			r := x.h.Report(nil, x.now)
+			r.Seen = []Amount{{"b", tc.seen(level)}, {"unknown", 0}}
+			if err := x.p.Report(&r, x.now); err != nil {
+				t.Fatal(err)
+			}
+			if got := x.p.Figures(x.now).Budgets[0].Level; math.Abs(got-tc.want(level)) > 1e-6 {
+				t.Errorf("level %v of %v, want %v", got, level, tc.want(level))
+			}
+		})
+	}
+}

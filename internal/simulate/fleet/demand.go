@@ -113,7 +113,12 @@ func (m *member) demand(now time.Time) []pool.Demand {
 	}
 	for _, w := range m.waiting {
 		i := m.lane(w.ticket)
-		if w.parked {
+		lost := !w.parked && m.large(w.ticket) && !m.covers(w.ticket, now)
+		if lost && m.granted(w) {
+			// What it was granted went elsewhere, as a debt.
+			w.number = 0
+		}
+		if w.parked || lost {
 			if first[i] == nil || w.number > 0 && first[i].number == 0 {
 				first[i] = w
 			}
@@ -164,6 +169,7 @@ func (m *member) report() {
 	now := m.now()
 	m.sync(now)
 	r := m.holder.Report(m.demand(now), now)
+	r.Seen = m.sights(now)
 	m.early = false
 	m.expect(now)
 	m.sync(now)

@@ -28,9 +28,11 @@ func (m *member) hopes(t *admission.Ticket, now time.Time) bool {
 
 // has says whether the holder has a call's whole cost, and nobody else needs it.
 func (m *member) has(t *admission.Ticket, now time.Time) bool {
-	if len(m.waiting) > 0 || !m.holder.Leased(now) {
-		return false
-	}
+	return len(m.waiting) == 0 && m.holder.Leased(now) && m.covers(t, now)
+}
+
+// covers says whether the holder has a call's whole cost.
+func (m *member) covers(t *admission.Ticket, now time.Time) bool {
 	for i := range m.limits {
 		if c := cost(&m.limits[i].Limit, t); c > 0 && m.holder.Balance(m.limits[i].Name, now) < c {
 			return false

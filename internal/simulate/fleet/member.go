@@ -49,6 +49,7 @@ type limit struct {
 	level float64
 	// granted is by lane what of the holder's totals the gate was fed, expected is how fast it comes to small calls.
 	granted  []float64
+	seen     sight
 	expected float64
 }
 
@@ -214,7 +215,7 @@ func (m *member) Retry(t *admission.Ticket, notBefore, now time.Time) admission.
 	m.sync(now)
 	t.Granted = false
 	if m.large(t) && m.hopes(t, now) {
-		if !m.has(t, now) {
+		if notBefore.After(now) || !m.has(t, now) {
 			return m.park(&waiter{ticket: t, again: true, notBefore: notBefore}, now)
 		}
 		t.Granted = true
