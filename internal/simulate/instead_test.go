@@ -124,3 +124,35 @@ func TestGatewaysThatShareAPool(t *testing.T) {
 		t.Error("crashes cost no call")
 	}
 }
+
+// TestDeferralIsBoundedByThePolicy: by calls, by bytes, by age and by attempts, as the policy says.
+func TestDeferralIsBoundedByThePolicy(t *testing.T) {
+	const herd = "streams: [{name: herd, provider: anthropic, arrivals: {at: 0s, count: 100}, inputTokens: 20000, deadline: 40s}]"
+	const limits = "credentialKey: k\n    deadline: {default: 40s, onExceeded: Defer}\n    deferred: "
+	for name, c := range map[string]struct {
+		bounds, more   string
+		deferred, done [2]int
+	}{
+		// Two of 20,000 tokens go in each 6 seconds: about 13 within the 40 seconds, 87 are deferred.
+		"none":     {"{maxAge: 1h}", "", [2]int{80, 90}, [2]int{80, 90}},
+		"calls":    {"{maxCalls: 30}", "", [2]int{30, 30}, [2]int{30, 30}},
+		"bytes":    {"{maxBytes: 1Mi}", "", [2]int{17, 17}, [2]int{17, 17}}, // a call of 20,000 tokens has 60 kB
+		"age":      {"{maxAge: 2m}", "", [2]int{80, 90}, [2]int{25, 45}},    // a minute makes 20
+		"attempts": {"{maxAttempts: 2}", "events: [{at: 41s, until: 10m, overload: anthropic}]", [2]int{80, 90}, [2]int{0, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			more := []string{"duration: 10m", "initialLevel: 0%", silent, herd}
+			if c.more != "" {
+				more = append(more, c.more)
+			}
+			r := run(t, policyOf(limits+c.bounds), workloadOf(more...))
+			s := r.Streams["herd"]
+			if s.Deferred < c.deferred[0] || s.Deferred > c.deferred[1] || s.DeferredDone < c.done[0] || s.DeferredDone > c.done[1] {
+				t.Errorf("%d deferred, %d made: %+v", s.Deferred, s.DeferredDone, s)
+			}
+			if sends := r.Provider["anthropic"].Sends; name == "attempts" && sends > 100-s.Deferred+2*s.Deferred {
+				t.Errorf("%d sends of 100 calls, of which %d were deferred with two attempts each", sends, s.Deferred)
+			}
+		})
+	}
+}
