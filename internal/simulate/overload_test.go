@@ -14,7 +14,7 @@ func TestNoCallBeginsTooLateForItsDeadlineAfterRefusals(t *testing.T) {
 		"- {at: 2m, until: 121s, outsiders: {provider: anthropic, inputTokensPerSecond: 100k}}",
 		"- {at: 150s, until: 151s, outsiders: {provider: anthropic, inputTokensPerSecond: 100k}}",
 		"- {at: 3m, until: 181s, outsiders: {provider: anthropic, inputTokensPerSecond: 100k}}"))
-	if a := r.Streams["a"]; a.TooLate > 0 || a.Told < 50 || a.Succeeded < 500 {
+	if a := r.Streams["a"]; a.TooLate > 0 || a.Told < 3 || a.Succeeded < 500 {
 		t.Errorf("%+v", a)
 	}
 }
