@@ -91,43 +91,8 @@ func (m *member) hasten() {
 
 // demand works out what each lane needs.
 func (m *member) demand(now time.Time) []pool.Demand {
-	dt := now.Sub(m.reported).Seconds()
-	m.reported = now
-	out := make([]pool.Demand, len(m.lanes))
-	first := make([]*waiter, len(m.lanes))
-	small := make([][]float64, len(m.lanes))
-	for i := range m.lanes {
-		d := &m.lanes[i]
-		small[i] = make([]float64, len(m.limits))
-		for k := range m.limits {
-			if dt > 0 {
-				weight := min(1, memory*dt/interval.Seconds())
-				d.perSecond[k] += weight * (d.came[k]/dt - d.perSecond[k])
-				d.came[k] = 0
-			}
-			if m.limits[k].Budget == plan.InFlight {
-				continue
-			}
-			small[i][k] = d.perSecond[k] * interval.Seconds() * horizon
-		}
-	}
-	for _, w := range m.waiting {
-		i := m.lane(w.ticket)
-		lost := !w.parked && m.large(w.ticket) && !m.covers(w.ticket, now)
-		if lost && m.granted(w) {
-			// What it was granted went elsewhere, as a debt.
-			w.number = 0
-		}
-		if w.parked || lost {
-			if first[i] == nil || w.number > 0 && first[i].number == 0 {
-				first[i] = w
-			}
-			continue
-		}
-		for k := range m.limits {
-			small[i][k] += cost(&m.limits[k].Limit, w.ticket)
-		}
-	}
+	small := m.expected(now)
+	first := m.asked(small, now)
 	for t := range m.inUse {
 		for k := range m.limits {
 			if m.limits[k].Budget == plan.InFlight {
@@ -135,6 +100,7 @@ func (m *member) demand(now time.Time) []pool.Demand {
 			}
 		}
 	}
+	out := make([]pool.Demand, len(m.lanes))
 	for i := range out {
 		out[i] = pool.Demand{Lane: m.route.Lanes[i].Name}
 		for k := range m.limits {
@@ -147,6 +113,58 @@ func (m *member) demand(now time.Time) []pool.Demand {
 		}
 	}
 	return out
+}
+
+// expected is, by lane and limit, what small calls will take by what came of late.
+func (m *member) expected(now time.Time) [][]float64 {
+	dt := now.Sub(m.reported).Seconds()
+	m.reported = now
+	small := make([][]float64, len(m.lanes))
+	for i := range m.lanes {
+		d := &m.lanes[i]
+		small[i] = make([]float64, len(m.limits))
+		for k := range m.limits {
+			if dt > 0 {
+				weight := min(1, memory*dt/interval.Seconds())
+				d.perSecond[k] += weight * (d.came[k]/dt - d.perSecond[k])
+				d.came[k] = 0
+			}
+			if m.limits[k].Budget != plan.InFlight {
+				small[i][k] = d.perSecond[k] * interval.Seconds() * horizon
+			}
+		}
+	}
+	return small
+}
+
+// asked adds what waits: small calls to the rest of their lane's, and of the large ones it returns each lane's first.
+func (m *member) asked(small [][]float64, now time.Time) []*waiter {
+	first := make([]*waiter, len(m.lanes))
+	for _, w := range m.waiting {
+		i := m.lane(w.ticket)
+		if !w.parked && !m.lost(w, now) {
+			for k := range m.limits {
+				small[i][k] += cost(&m.limits[k].Limit, w.ticket)
+			}
+			continue
+		}
+		if first[i] == nil || w.number > 0 && first[i].number == 0 {
+			first[i] = w
+		}
+	}
+	return first
+}
+
+// lost says whether a large call that entered has nothing to go with any longer: what it was granted went elsewhere, as a
+// debt, and is asked for again.
+func (m *member) lost(w *waiter, now time.Time) bool {
+	if !m.large(w.ticket) || m.covers(w.ticket, now) {
+		return false
+	}
+	if m.granted(w) {
+		w.number = 0
+	}
+	return true
 }
 
 // bulk asks for a large call.
