@@ -37,7 +37,7 @@ var variants = map[string]func(*Params){
 	"deferred-store": func(p *Params) {
 		p.DeferredStore = "rediss://$(HEADGATE_NAMESPACE)@redis.platform.svc:6379"
 	},
-	"openshift":          func(p *Params) { p.OpenShift = true },
+	"openshift": func(p *Params) { p.OpenShift = true },
 	"limit-range": func(p *Params) {
 		p.LimitRanges = []corev1.LimitRangeItem{{
 			Type:                 corev1.LimitTypeContainer,

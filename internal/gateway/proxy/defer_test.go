@@ -193,7 +193,7 @@ func TestACallWithoutItsCallerGivesWay(t *testing.T) {
 	})
 }
 
-// TestAnswersWithoutACaller: whole streams, failures for good and for now, what is too large, and a send that is not
+// TestAnswersWithoutACaller: failures for good and for now, what is too large, and a send that is not
 // allowed.
 func TestAnswersWithoutACaller(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -202,10 +202,12 @@ func TestAnswersWithoutACaller(t *testing.T) {
 		allow  bool
 		want   Made
 	}{
-		"a permanent failure": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 100, true, Made{Status: 404, Final: true, Sent: true, Reason: "Refused"}},
-		"a throttle": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "77"); w.WriteHeader(429) }, 100, true,
-			Made{Status: 429, Sent: true, Reason: "Throttled", Wait: 77 * time.Second}},
-		"an error":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 100, true, Made{Status: 500, Sent: true, Reason: "ProviderError"}},
+		"a permanent failure": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, 100, true, Made{Status: 404, Final: true, Sent: true, Reason: "Refused"}},
+		"a throttle": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "77")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, 100, true, Made{Status: 429, Sent: true, Reason: "Throttled", Wait: 77 * time.Second}},
+		"an error":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, 100, true, Made{Status: 500, Sent: true, Reason: "ProviderError"}},
 		"too large":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 200)) }, 100, true, Made{Status: 200, Sent: true, TooLong: true}},
 		"not allowed": {func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }, 100, false, Made{Status: statusClientLeft, Reason: outcomeCancelled}},
 	} {

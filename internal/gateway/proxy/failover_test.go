@@ -181,7 +181,7 @@ func TestFailoverIsOnlyForWaitsAboveTheCeiling(t *testing.T) {
 }
 
 func TestFailoverNeverHappens(t *testing.T) {
-	var other = func(change func(p *plan.Plan)) *plan.Plan {
+	other := func(change func(p *plan.Plan)) *plan.Plan {
 		p := pair(nil)
 		change(p)
 		return p

@@ -106,7 +106,7 @@ func (g *Gateway) Make(ctx context.Context, l *Later, opts MakeOptions) Made {
 	cfg.unattended.add(c.later)
 	defer cfg.unattended.remove(c.later)
 	g.inFlight.Add(1)
-	crashed := c.serveAlone()
+	crashed := c.serveAlone() //nolint:contextcheck // the call holds its request
 	made := c.made(rec)
 	if crashed {
 		made = Made{Reason: reasonPanic, Sent: c.sends > 0}

@@ -231,13 +231,12 @@ func (s *Store) Load(_ context.Context, f func(*ticket.Ticket)) (damaged int, er
 			})
 		}
 		return tickets.ForEach(func(id, record []byte) error {
-			t, err := ticket.Decode(record)
-			if err != nil || t.ID != string(id) {
+			if t, err := ticket.Decode(record); err == nil && t.ID == string(id) {
+				f(t)
+			} else {
 				damaged++
 				bad[string(id)] = true
-				return nil
 			}
-			f(t)
 			return nil
 		})
 	})

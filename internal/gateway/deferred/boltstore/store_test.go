@@ -127,7 +127,7 @@ func TestDamagedFilesArePutAside(t *testing.T) {
 func TestNoDamageEndsTheProcess(t *testing.T) {
 	whole := filled(t)
 	rapid.Check(t, func(r *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "damaged")
+		dir, err := os.MkdirTemp(t.TempDir(), "damaged") //nolint:usetesting // one for each draw
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -139,7 +139,7 @@ func TestRedirectsOfCallbacksAreNotFollowed(t *testing.T) {
 	calls := 0
 	c := receiver(t, func(w http.ResponseWriter, r *http.Request) {
 		calls++
-		http.Redirect(w, r, "https://example.com/other", 307)
+		http.Redirect(w, r, "https://example.com/other", http.StatusTemporaryRedirect)
 	})
 	err := c.Deliver(t.Context(), &Delivery{URL: "https://example.com/?token=secret"}, []string{"example.com"})
 	if !errors.Is(err, ErrNotTaken) || calls != 1 || strings.Contains(err.Error(), "secret") {

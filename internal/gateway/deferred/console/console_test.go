@@ -38,7 +38,7 @@ func (s *shelf) Drop(context.Context, string) error { return deferred.ErrBusy }
 
 // TestTheSocketIsItsOwnersAlone, and replaces one that a killed gateway left behind.
 func TestTheSocketIsItsOwnersAlone(t *testing.T) {
-	dir, err := os.MkdirTemp("", "headgate") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "headgate") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ const (
 //
 //	KEYS: the ticket, the index. ARGV: owner, new, id, record, milliseconds to live, score, then pairs of a field and
 //	its body, where "" removes the field.
+//
+//nolint:dupword // blocks of Lua end so
 var saveScript = redis.NewScript(`
 local owner = redis.call('HGET', KEYS[1], 'owner')
 if ARGV[2] == '1' then

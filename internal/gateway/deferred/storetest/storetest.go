@@ -45,6 +45,7 @@ func must(t *testing.T, err error) {
 }
 
 func life(t *testing.T, s store.Store) {
+	t.Helper()
 	ctx, request, answer := t.Context(), []byte("request \x00\xff"), []byte("answer \x00\xff")
 	k := Ticket(time.Now(), request)
 	must(t, s.Create(ctx, k, request))
@@ -84,6 +85,7 @@ func expect(t *testing.T, s store.Store, want *ticket.Ticket, which store.Body, 
 }
 
 func absent(t *testing.T, s store.Store) {
+	t.Helper()
 	ctx, id := t.Context(), ticket.NewID()
 	if _, err := s.Read(ctx, id); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("read: %v", err)
@@ -95,6 +97,7 @@ func absent(t *testing.T, s store.Store) {
 }
 
 func empty(t *testing.T, s store.Store) {
+	t.Helper()
 	ctx := t.Context()
 	k := Ticket(time.Now(), nil)
 	must(t, s.Create(ctx, k, nil))
@@ -107,6 +110,7 @@ func empty(t *testing.T, s store.Store) {
 }
 
 func many(t *testing.T, s store.Store) {
+	t.Helper()
 	var group sync.WaitGroup
 	tickets := make([]*ticket.Ticket, 200)
 	for i := range tickets {
@@ -126,6 +130,7 @@ func many(t *testing.T, s store.Store) {
 }
 
 func timeGoesOn(t *testing.T, s store.Store) {
+	t.Helper()
 	last, err := s.Now(t.Context())
 	must(t, err)
 	for range 100 {
