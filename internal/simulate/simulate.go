@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/policy"
 	"github.com/headgate-dev/headgate/internal/simulate/baseline"
+	"github.com/headgate-dev/headgate/internal/simulate/clock"
 	"github.com/headgate-dev/headgate/internal/simulate/fleet"
 	"github.com/headgate-dev/headgate/internal/simulate/gateway"
 	"github.com/headgate-dev/headgate/internal/simulate/result"
@@ -51,7 +52,11 @@ func Run(in Input) (*result.Result, error) {
 }
 
 func play(p *plan.Policy, wl *workload.Workload, seed uint64, client world.Maker) (*result.Result, error) {
-	return world.Run(world.Options{Workload: wl, Policy: p, Seed: seed, Client: client})
+	r, err := world.Run(world.Options{Workload: wl, Policy: p, Seed: seed, Client: client})
+	if errors.Is(err, clock.ErrTooMuch) {
+		err = fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return r, err
 }
 
 // baselines plays the same arrivals without Headgate, or with less of it.

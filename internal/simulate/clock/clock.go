@@ -5,17 +5,24 @@ package clock
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
 // Start is when every simulation begins: a whole minute of a whole day.
 var Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// MaxPending bounds what may wait to happen: it is far more than a workload within its own bounds makes.
-const MaxPending = 1 << 20
+// Bounds of a run. The bounds of a workload's fields do not bound their product: a day of many gateways, or of calls that
+// are all made twenty times, would take hours.
+const (
+	// MaxPending bounds what may wait to happen.
+	MaxPending = 1 << 20
+	// MaxEvents bounds what happens in all, minutes of one core. An hour of 300,000 calls is some two millions.
+	MaxEvents = 50_000_000
+)
 
-// ErrTooMuch ends a run that has more than MaxPending events pending.
-var ErrTooMuch = errors.New("more than 1,048,576 events are pending at once: offer less, or for a shorter time")
+// ErrTooMuch is what ends a run that goes beyond its bounds.
+var ErrTooMuch = errors.New("too much happens: offer less, for a shorter time, or through fewer gateways")
 
 // Clock is simulated time. The zero value is not ready: see New.
 type Clock struct {
@@ -24,6 +31,8 @@ type Clock struct {
 	seq     uint64
 	pending []event
 	full    bool
+	// left is how many more events may happen.
+	left int
 }
 
 // event is something that is to happen.
@@ -38,7 +47,7 @@ func (e *event) before(other *event) bool {
 }
 
 // New returns a clock at Start.
-func New() *Clock { return &Clock{now: Start} }
+func New() *Clock { return &Clock{now: Start, left: MaxEvents} }
 
 // Now is the time.
 func (c *Clock) Now() time.Time { return c.now }
@@ -66,12 +75,15 @@ func (c *Clock) add(at time.Duration, do func()) {
 func (c *Clock) Run(end time.Time) error {
 	until := end.Sub(Start)
 	for len(c.pending) > 0 && c.pending[0].at <= until && !c.full {
+		if c.left--; c.left < 0 {
+			return fmt.Errorf("%w (more than %d events in all)", ErrTooMuch, MaxEvents)
+		}
 		e := c.pop()
 		c.moveTo(e.at)
 		e.do()
 	}
 	if c.full {
-		return ErrTooMuch
+		return fmt.Errorf("%w (more than %d events are pending at once)", ErrTooMuch, MaxPending)
 	}
 	c.moveTo(max(until, c.elapsed))
 	return nil

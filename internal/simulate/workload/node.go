@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // maxProblems bounds what is said about one file.
@@ -51,10 +52,16 @@ func (n node) kind() string {
 // cut bounds text that is repeated to its author.
 func cut(s string) string {
 	const most = 40
-	if len(s) <= most {
-		return s
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	// A terminal must not obey what a file says.
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // object is a map whose keys are all known.
@@ -144,7 +151,7 @@ func (n node) text(fallback string) string {
 	switch {
 	case !ok:
 		n.bad("must be a string, not %s", n.kind())
-	case s == "" || len(s) > 63 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd }):
+	case s == "" || len(s) > 63 || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == 0xfffd }):
 		n.bad("must be 1 to 63 printable characters")
 	default:
 		return s

@@ -44,6 +44,9 @@ func Parse(content []byte) (*Workload, error) {
 	if len(content) > MaxBytes {
 		return nil, fmt.Errorf("%w: it has %d bytes, more than %d", ErrInvalid, len(content), MaxBytes)
 	}
+	if err := oneDocument(content); err != nil {
+		return nil, err
+	}
 	asJSON, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)

@@ -158,7 +158,7 @@ func TestBadInput(t *testing.T) {
 		"amount":               {"amount: 4k", "amount: 4q", `provider.anthropic.limits[0].amount: must be a number such as 2000 or 400k, not "4q"`},
 		"a negative amount":    {"amount: 4k", "amount: -4", "provider.anthropic.limits[0].amount: must be between 0 and"},
 		"hexadecimal":          {"amount: 4k", "amount: '0x10'", "provider.anthropic.limits[0].amount: must be a number"},
-		"not a number":         {"amount: 4k", "amount: .nan", "json: unsupported value: NaN"},
+		"not a number":         {"amount: 4k", "amount: .nan", "provider.anthropic.limits[0].amount: must be a number, not NaN"},
 		"per":                  {"per: Minute}", "per: Week}", `provider.anthropic.limits[0].per: must be Second or Minute or Hour or Day, not "Week"`},
 		"a fixed burst":        {"per: Day, shape", "per: Day, burst: 5, shape", "provider.anthropic.limits[2].burst: must be the amount where the shape is Fixed"},
 		"a window of slots":    {"amount: 50}", "amount: 50, per: Minute}", "provider.anthropic.limits[3].per: has no meaning for calls in flight"},
