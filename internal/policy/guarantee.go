@@ -65,14 +65,31 @@ func within(r *plan.Route, lane *plan.Lane) []string {
 	const unit = 1000
 	if largest := largestCall(lane); largest > 0 {
 		if wait, limit, bounded := r.WaitBound(lane, largest); bounded && limit != "" {
-			return []string{fmt.Sprintf("a call of %s within %s", quantityText(largest), millis(wait.Milliseconds()))}
+			return []string{fmt.Sprintf("a call of %s within %s", quantityText(largest), millis(wait.Milliseconds())) + outputToo(r, lane)}
 		}
 		return nil
 	}
 	if wait, limit, bounded := r.WaitBound(lane, unit); bounded && limit != "" {
-		return []string{fmt.Sprintf("a call within %s for each 1k of it", millis(wait.Milliseconds()))}
+		return []string{fmt.Sprintf("a call within %s for each 1k of it", millis(wait.Milliseconds())) + outputToo(r, lane)}
 	}
 	return nil
+}
+
+// outputToo names the limits that a call's output, which no policy states, waits for as well: the time that input takes
+// is not all of it there.
+func outputToo(r *plan.Route, lane *plan.Lane) string {
+	var names []string
+	for i := range r.Limits {
+		l := &r.Limits[i]
+		counts := l.Budget == plan.Tokens || l.Budget == plan.OutputTokens
+		if counts && l.Amount > 0 && l.WindowSeconds < plan.CapWindowSeconds && l.CountsAll(lane) {
+			names = append(names, l.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " plus what its output takes of " + strings.Join(names, " and ")
 }
 
 // partText writes an amount in thousandths: 160k, and 0.3 of what has less than ten.
