@@ -48,7 +48,8 @@ type Lane struct {
 	Weight float64
 	// Hold is how much of its own rate an idle lane keeps: H = min(r·C, Hold·r·R). 0 means the default,
 	// min(r·C/2, 10 s·r·R); below 0 is none.
-	Hold     time.Duration
+	Hold time.Duration
+	// MaxDepth is how many calls may wait; 0 means 1024, below 0 is none: a call goes at once or is refused.
 	MaxDepth int
 	MaxBytes int64
 	MaxWait  time.Duration

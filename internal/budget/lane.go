@@ -67,10 +67,10 @@ func (c *Call) home() *lane {
 }
 
 func (l *lane) maxDepth() int {
-	if l.MaxDepth <= 0 {
+	if l.MaxDepth == 0 {
 		return defaultDepth
 	}
-	return l.MaxDepth
+	return max(l.MaxDepth, 0)
 }
 
 // full says whether another call may not wait here.

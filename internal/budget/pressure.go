@@ -44,7 +44,8 @@ func (s *Scheduler) watch() {
 
 // occupancy is the part of the places or of the bytes that is in use.
 func (s *Scheduler) occupancy() float64 {
-	used := float64(s.depth) / float64(s.places())
+	// Where nobody may wait, retries still do.
+	used := float64(s.depth) / float64(max(s.places(), 1))
 	if s.maxBytes > 0 {
 		used = max(used, float64(s.bytes)/float64(s.maxBytes))
 	}

@@ -24,6 +24,7 @@ func TestLimitsAndLanesAreTheRoutes(t *testing.T) {
 		},
 		Lanes: []plan.Lane{
 			{Name: "bulk", SharePermille: 300, MaxDepth: 7, MaxWaitMillis: 8000},
+			{Name: "now", MaxDepth: 0},
 			{Name: "default", SharePermille: 700, MaxDepth: 9, MaxWaitMillis: 10_000},
 		},
 	}, 1, time.Now())
@@ -36,6 +37,7 @@ func TestLimitsAndLanesAreTheRoutes(t *testing.T) {
 		},
 		Lanes: []budget.Lane{
 			{Name: "bulk", Share: 0.3, MaxDepth: 7, MaxWait: 8 * time.Second},
+			{Name: "now", MaxDepth: -1},
 			{Name: "default", Share: 0.7, MaxDepth: 9, MaxWait: 10 * time.Second},
 		},
 	}

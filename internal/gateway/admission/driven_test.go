@@ -73,11 +73,12 @@ func TestALanesPlanReachesTheScheduler(t *testing.T) {
 				MaxWait: 1500 * time.Millisecond,
 			},
 		},
-		"no hold": {plan.Lane{HoldMillis: &none}, budget.Lane{Hold: -1}},
-		"default": {plan.Lane{}, budget.Lane{}},
+		"no hold": {plan.Lane{HoldMillis: &none}, budget.Lane{Hold: -1, MaxDepth: -1}},
+		// A plan states every depth: 0 is a lane whose calls do not wait.
+		"no places": {plan.Lane{}, budget.Lane{MaxDepth: -1}},
 		"endless": {
 			plan.Lane{MaxWaitMillis: math.MaxInt64},
-			budget.Lane{MaxWait: time.Duration(math.MaxInt64 - math.MaxInt64%int64(time.Millisecond))},
+			budget.Lane{MaxDepth: -1, MaxWait: time.Duration(math.MaxInt64 - math.MaxInt64%int64(time.Millisecond))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

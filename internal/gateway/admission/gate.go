@@ -122,8 +122,16 @@ func (g *Gate) configLocked() budget.Config {
 func lane(l plan.Lane) budget.Lane {
 	return budget.Lane{
 		Name: l.Name, Share: float64(l.SharePermille) / 1000, Priority: l.Priority, Weight: float64(l.Weight),
-		Hold: hold(l.HoldMillis), MaxDepth: int(l.MaxDepth), MaxBytes: l.MaxBytes, MaxWait: millis(l.MaxWaitMillis),
+		Hold: hold(l.HoldMillis), MaxDepth: depth(l.MaxDepth), MaxBytes: l.MaxBytes, MaxWait: millis(l.MaxWaitMillis),
 	}
+}
+
+// depth is what the scheduler calls a lane's depth: a plan always states it, and to the scheduler 0 is "not stated".
+func depth(stated int32) int {
+	if stated <= 0 {
+		return -1
+	}
+	return int(stated)
 }
 
 // hold is what the scheduler calls a lane's hold: to it 0 is "not stated", and what is below 0 is none.
