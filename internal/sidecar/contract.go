@@ -42,11 +42,11 @@ const (
 	DirCredentials = "/etc/headgate/credentials"
 	// FileDeferredPassword is DeferredPasswordKey as it is mounted.
 	FileDeferredPassword = DirCredentials + "/" + DeferredPasswordKey
-	DirToken       = "/var/run/secrets/headgate"
-	FileToken      = DirToken + "/token"
-	DirPodInfo     = "/etc/headgate/podinfo"
-	FileLabels     = DirPodInfo + "/labels"
-	DirState       = "/var/lib/headgate"
+	DirToken             = "/var/run/secrets/headgate"
+	FileToken            = DirToken + "/token"
+	DirPodInfo           = "/etc/headgate/podinfo"
+	FileLabels           = DirPodInfo + "/labels"
+	DirState             = "/var/lib/headgate"
 )
 
 // Where the gateway listens: calls on the loopback address, metrics and health on the pod's.

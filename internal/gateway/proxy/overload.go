@@ -106,11 +106,11 @@ func (c *call) keptBack() (*again, bool) {
 		return nil, false
 	}
 	c.settle(admission.Settlement{Kind: admission.KeptBack})
-	// It is bounded as an attempt is that met the overload, but for the retry budget: nothing is sent.
+	// It waits longer each time, as after an overload, but as often as its deadline allows: nothing is sent.
 	c.kept++
 	in := c.decideInput(situation{class: dialect.ClassOverload, wait: wait, guided: true}, now)
 	in.Attempt, in.RetriesLeft, in.BodyGone = c.sends+c.kept, true, false
-	in.Settings.HonourCeiling = math.MaxInt64
+	in.Settings.HonourCeiling, in.Settings.OverloadMaxAttempts = math.MaxInt64, math.MaxInt
 	d := decide.Decide(in)
 	if d.Action != decide.Retry {
 		c.overloaded(string(d.Reason), wait)

@@ -92,6 +92,38 @@ func (w *world) overload() {
 	}
 }
 
+// TestASlowProbeCostsNobodyHisAnswer: whoever can wait until a probe has told that the model is back is served, however
+// often he was held back meanwhile.
+func TestASlowProbeCostsNobodyHisAnswer(t *testing.T) {
+	var back time.Time
+	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+		if time.Now().Before(back) {
+			fail(w, 529, overloaded)
+			return
+		}
+		time.Sleep(15 * time.Second)
+		answerOK(w)
+	})
+	r := anthropicRoute(canonical...)
+	r.Deadline.DefaultMillis = (2 * time.Minute).Milliseconds()
+	r.Lanes[0].MaxWaitMillis = r.Deadline.DefaultMillis
+	simulate(t, s, onePolicy(r), func(w *world) {
+		back = time.Now().Add(time.Minute)
+		w.overload()
+		time.Sleep(time.Until(back))
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if a := w.ask(10); a.status != http.StatusOK {
+					t.Errorf("answer %d %s after %v", a.status, a.header.Get(HeaderReason), a.took)
+				}
+			})
+		}
+		all.Wait()
+		w.atRest()
+	})
+}
+
 func TestACallThatCannotWaitForAProbeIsDeclinedAtOnce(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { fail(w, 529, overloaded) })
 	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {

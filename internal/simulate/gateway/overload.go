@@ -34,14 +34,15 @@ func (j *job) allowed() bool {
 	return false
 }
 
-// keepBack has an admitted call wait on, with its place and its deadline, as long and as often as for its own attempts.
+// keepBack has an admitted call wait on, with its place and its deadline, longer each time, as often as
+// its deadline allows.
 func (j *job) keepBack(wait time.Duration, now time.Time) {
 	g := j.g
 	g.adm.ReleaseAt(&j.ticket, admission.Settlement{Kind: admission.KeptBack}, now)
 	j.kept++
 	in := j.decideInput(dialect.ClassOverload, wait, "", true, now)
 	in.Attempt, in.RetriesLeft = j.sends+j.kept, true
-	in.Settings.HonourCeiling = math.MaxInt64
+	in.Settings.HonourCeiling, in.Settings.OverloadMaxAttempts = math.MaxInt64, math.MaxInt
 	d := decide.Decide(in)
 	why := string(d.Reason)
 	if d.Action == decide.Retry {
