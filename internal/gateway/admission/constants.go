@@ -30,6 +30,10 @@ const (
 	// errorWeight weighs a new error of an estimate: some fifty calls.
 	errorWeight = 0.04
 
+	// estimateError is how much of a call's cost its estimate may be wrong by: a refusal that finds no more missing says
+	// nothing of the rate. Estimates of a model that was used before are rarely further off.
+	estimateError = 0.1
+
 	// slower keeps a mirror's refill inside the provider's, whose clock may run differently; reports correct it.
 	slower = 0.998
 

@@ -33,7 +33,13 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 			level = told(cost, wait, m.rate*slower, remaining(r, m.budget))
 		}
 		explained = explained || m.explains(t)
-		unexpected = unexpected || m.let(t) && cost <= m.capacity
+		misjudged := level >= (1-estimateError)*cost
+		unexpected = unexpected || m.let(t) && cost <= m.capacity && !misjudged
+		if misjudged && m.let(t) {
+			// The rate is as it was: the call was larger than it looked, and the guard too small for that.
+			m.guard = guard{}
+			g.fitLocked(grp, m, now)
+		}
 		g.sched.Lower(m.id, min(level, cost-1), now)
 		m.lowered(t, now)
 		lowered = true

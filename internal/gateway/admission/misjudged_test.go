@@ -1,0 +1,70 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// TestARefusalWithinAnEstimatesErrorCutsNothing: a large call that was a little larger than it looked says nothing of the
+// rate; one that finds half of what the mirror promised does.
+func TestARefusalWithinAnEstimatesErrorCutsNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer *dialect.Reading
+		wait   time.Duration
+		want   float64
+	}{
+		"a little is missing": {reported(59_500), time.Second, 1},
+		"half is missing":     {&dialect.Reading{}, 5 * time.Second, cutFactor},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := epoch
+			g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}, Clock: func() time.Time { return now }}, plan.Route{
+				Name:   "r",
+				Limits: []plan.Limit{{Name: "tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 100_000}},
+				Lanes:  []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10, MaxWaitMillis: 60_000}},
+			}, 1, now)
+			defer g.Close()
+			send := func(input float64) *Ticket {
+				c := &Ticket{
+					Account: Account{1, "m"}, Metered: true, Arrival: now, Deadline: now.Add(time.Minute), Sent: now,
+					Estimate: Estimate{Input: input, InputAtLeast: input / 2},
+				}
+				if v := g.Enter(c, now); v.State != budget.Admitted {
+					t.Fatalf("entered as %+v", v)
+				}
+				return c
+			}
+			small := send(2000)
+			now = now.Add(100 * time.Millisecond)
+			g.Observe(small, reported(80_000), now)
+			g.ReleaseAt(small, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 2000, Output: 1}}, now)
+			now = now.Add(time.Millisecond)
+			large := send(60_000)
+			now = now.Add(100 * time.Millisecond)
+			g.ReleaseAt(large, Settlement{Kind: Rejected}, now)
+			g.Observe(large, tc.answer, now)
+			g.Refused(large, tc.answer, plan.InputTokens, tc.wait, true, now)
+			if got := g.Figures(now).Limits[0].Effective; got < tc.want-1e-9 || got > tc.want+1e-9 {
+				t.Errorf("the rate in effect is %v, want %v", got, tc.want)
+			}
+			if v := g.Enter(&Ticket{Account: Account{1, "m"}, Metered: true, Arrival: now, Estimate: Estimate{Input: 60_000, InputAtLeast: 1}}, now); v.State == budget.Admitted {
+				t.Error("the same call would go again at once")
+			}
+		})
+	}
+}
+
+// reported is an answer of an account of 100,000 tokens.
+func reported(left float64) *dialect.Reading {
+	return &dialect.Reading{Budgets: []dialect.BudgetReading{
+		{Budget: plan.InputTokens, Limit: 100_000, Remaining: left, RoundedTo: 1, Window: 15 * time.Second},
+	}}
+}
