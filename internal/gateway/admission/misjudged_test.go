@@ -21,8 +21,9 @@ func TestARefusalWithinAnEstimatesErrorCutsNothing(t *testing.T) {
 		wait   time.Duration
 		want   float64
 	}{
-		"a little is missing": {reported(59_500), time.Second, 1},
-		"half is missing":     {&dialect.Reading{}, 5 * time.Second, cutFactor},
+		"a little is missing":  {reported(59_500), time.Second, 1},
+		"the wait is for more": {reported(59_500), 2 * time.Second, 1},
+		"half is missing":      {&dialect.Reading{}, 5 * time.Second, cutFactor},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := epoch

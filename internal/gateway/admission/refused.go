@@ -33,13 +33,7 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 			level = told(cost, wait, m.rate*slower, remaining(r, m.budget))
 		}
 		explained = explained || m.explains(t)
-		misjudged := level >= (1-estimateError)*cost
-		unexpected = unexpected || m.let(t) && cost <= m.capacity && !misjudged
-		if misjudged && m.let(t) {
-			// The rate is as it was: the call was larger than it looked, and the guard too small for that.
-			m.guard = guard{}
-			g.fitLocked(grp, m, now)
-		}
+		unexpected = g.judgeLocked(grp, m, t, max(level, remaining(r, m.budget))/cost, now) || unexpected
 		g.sched.Lower(m.id, min(level, cost-1), now)
 		m.lowered(t, now)
 		lowered = true
@@ -51,6 +45,21 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 		g.adaptLocked(grp, t, unexpected, now)
 	}
 	g.runLocked(now)
+}
+
+// judgeLocked says whether the mirror did not expect that the provider had only this part of t's cost. Where little is
+// missing the rate is as it was: the call was larger than it looked, and the guard too small for that. mu is held.
+func (g *Gate) judgeLocked(grp *group, m *mirror, t *Ticket, part float64, now time.Time) bool {
+	if !m.let(t) {
+		return false
+	}
+	if part < 1-estimateError {
+		cost, _, _ := t.cost(m.budget)
+		return cost <= m.capacity
+	}
+	m.guard = guard{}
+	g.fitLocked(grp, m, now)
+	return false
 }
 
 // told is the level that a wait for a call of a cost tells of. Waits are rounded up to whole seconds, and within that
