@@ -63,6 +63,43 @@ func TestARefusalWithinAnEstimatesErrorCutsNothing(t *testing.T) {
 	}
 }
 
+// TestARefusalBesideALargeCallCutsNothing: a small call finds what the large one beside it took beyond its estimate.
+func TestARefusalBesideALargeCallCutsNothing(t *testing.T) {
+	for large, want := range map[float64]float64{0: cutFactor, 60_000: 1} {
+		now := epoch
+		g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}, Clock: func() time.Time { return now }}, plan.Route{
+			Name:   "r",
+			Limits: []plan.Limit{{Name: "tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 100_000}},
+			Lanes:  []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10, MaxWaitMillis: 60_000}},
+		}, 1, now)
+		send := func(input float64) *Ticket {
+			c := &Ticket{
+				Account: Account{1, "m"}, Metered: true, Arrival: now, Deadline: now.Add(time.Minute), Sent: now,
+				Estimate: Estimate{Input: input, InputAtLeast: input / 2},
+			}
+			if v := g.Enter(c, now); v.State != budget.Admitted {
+				t.Fatalf("entered as %+v", v)
+			}
+			now = now.Add(time.Millisecond)
+			return c
+		}
+		first := send(2000)
+		g.Observe(first, reported(80_000), now)
+		g.ReleaseAt(first, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 2000, Output: 1}}, now)
+		now = now.Add(time.Millisecond)
+		if large > 0 {
+			send(large)
+		}
+		small := send(2000)
+		g.ReleaseAt(small, Settlement{Kind: Rejected}, now)
+		g.Refused(small, reported(500), plan.InputTokens, time.Second, true, now)
+		if got := g.Figures(now).Limits[0].Effective; got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("beside %v: the rate in effect is %v, want %v", large, got, want)
+		}
+		g.Close()
+	}
+}
+
 // reported is an answer of an account of 100,000 tokens.
 func reported(left float64) *dialect.Reading {
 	return &dialect.Reading{Budgets: []dialect.BudgetReading{

@@ -33,7 +33,7 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 			level = told(cost, wait, m.rate*slower, remaining(r, m.budget))
 		}
 		explained = explained || m.explains(t)
-		unexpected = g.judgeLocked(grp, m, t, max(level, remaining(r, m.budget))/cost, now) || unexpected
+		unexpected = g.judgeLocked(grp, m, t, cost-max(level, remaining(r, m.budget)), now) || unexpected
 		g.sched.Lower(m.id, min(level, cost-1), now)
 		m.lowered(t, now)
 		lowered = true
@@ -47,14 +47,15 @@ func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Du
 	g.runLocked(now)
 }
 
-// judgeLocked says whether the mirror did not expect that the provider had only this part of t's cost. Where little is
-// missing the rate is as it was: the call was larger than it looked, and the guard too small for that. mu is held.
-func (g *Gate) judgeLocked(grp *group, m *mirror, t *Ticket, part float64, now time.Time) bool {
+// judgeLocked says whether the mirror did not expect that so much was missing at the provider for t. Where it is little
+// against t and what is in flight, the rate is as it was: calls were larger than they looked, and the guard too small for
+// that. mu is held.
+func (g *Gate) judgeLocked(grp *group, m *mirror, t *Ticket, missing float64, now time.Time) bool {
 	if !m.let(t) {
 		return false
 	}
-	if part < 1-estimateError {
-		cost, _, _ := t.cost(m.budget)
+	cost, _, _ := t.cost(m.budget)
+	if missing > estimateError*(cost+m.flow.held.cost) {
 		return cost <= m.capacity
 	}
 	m.guard = guard{}
