@@ -27,28 +27,14 @@ func TestARefusalWithinAnEstimatesErrorCutsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := epoch
-			g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}, Clock: func() time.Time { return now }}, plan.Route{
-				Name:   "r",
-				Limits: []plan.Limit{{Name: "tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 100_000}},
-				Lanes:  []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10, MaxWaitMillis: 60_000}},
-			}, 1, now)
+			g := loneGate(&now)
 			defer g.Close()
-			send := func(input float64) *Ticket {
-				c := &Ticket{
-					Account: Account{1, "m"}, Metered: true, Arrival: now, Deadline: now.Add(time.Minute), Sent: now,
-					Estimate: Estimate{Input: input, InputAtLeast: input / 2},
-				}
-				if v := g.Enter(c, now); v.State != budget.Admitted {
-					t.Fatalf("entered as %+v", v)
-				}
-				return c
-			}
-			small := send(2000)
+			small := admit(t, g, 2000, now)
 			now = now.Add(100 * time.Millisecond)
 			g.Observe(small, reported(80_000), now)
 			g.ReleaseAt(small, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 2000, Output: 1}}, now)
 			now = now.Add(time.Millisecond)
-			large := send(60_000)
+			large := admit(t, g, 60_000, now)
 			now = now.Add(100 * time.Millisecond)
 			g.ReleaseAt(large, Settlement{Kind: Rejected}, now)
 			g.Observe(large, tc.answer, now)
@@ -67,19 +53,9 @@ func TestARefusalWithinAnEstimatesErrorCutsNothing(t *testing.T) {
 func TestARefusalBesideALargeCallCutsNothing(t *testing.T) {
 	for large, want := range map[float64]float64{0: cutFactor, 60_000: 1} {
 		now := epoch
-		g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}, Clock: func() time.Time { return now }}, plan.Route{
-			Name:   "r",
-			Limits: []plan.Limit{{Name: "tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 100_000}},
-			Lanes:  []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10, MaxWaitMillis: 60_000}},
-		}, 1, now)
+		g := loneGate(&now)
 		send := func(input float64) *Ticket {
-			c := &Ticket{
-				Account: Account{1, "m"}, Metered: true, Arrival: now, Deadline: now.Add(time.Minute), Sent: now,
-				Estimate: Estimate{Input: input, InputAtLeast: input / 2},
-			}
-			if v := g.Enter(c, now); v.State != budget.Admitted {
-				t.Fatalf("entered as %+v", v)
-			}
+			c := admit(t, g, input, now)
 			now = now.Add(time.Millisecond)
 			return c
 		}
@@ -105,4 +81,26 @@ func reported(left float64) *dialect.Reading {
 	return &dialect.Reading{Budgets: []dialect.BudgetReading{
 		{Budget: plan.InputTokens, Limit: 100_000, Remaining: left, RoundedTo: 1, Window: 15 * time.Second},
 	}}
+}
+
+// loneGate guards an account of 400,000 tokens a minute.
+func loneGate(now *time.Time) *Gate {
+	return New(Options{Facts: facts.Facts{Charges: facts.AsProduced}, Clock: func() time.Time { return *now }}, plan.Route{
+		Name:   "r",
+		Limits: []plan.Limit{{Name: "tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 100_000}},
+		Lanes:  []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10, MaxWaitMillis: 60_000}},
+	}, 1, *now)
+}
+
+// admit sends a call that goes at once.
+func admit(t *testing.T, g *Gate, input float64, now time.Time) *Ticket {
+	t.Helper()
+	c := &Ticket{
+		Account: Account{1, "m"}, Metered: true, Arrival: now, Deadline: now.Add(time.Minute), Sent: now,
+		Estimate: Estimate{Input: input, InputAtLeast: input / 2},
+	}
+	if v := g.Enter(c, now); v.State != budget.Admitted {
+		t.Fatalf("entered as %+v", v)
+	}
+	return c
 }
