@@ -17,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/auth/bearer"
 
+	"github.com/headgate-dev/headgate/internal/testing/awssdk"
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
@@ -44,7 +45,7 @@ func signing(endpoint string, more ...func(*bedrockruntime.Options)) *bedrockrun
 	return bedrockruntime.New(bedrockruntime.Options{
 		Region: "eu-central-1", BaseEndpoint: aws.String(endpoint),
 		Credentials: credentials.NewStaticCredentialsProvider(appsID, appsKey, "session"),
-	}, more...)
+	}, append(more, awssdk.Steady)...)
 }
 
 // TestBedrockSignedForTheGatewayIsRefusedByTheProvider: what is signed is the gateway's address, which is not where
@@ -162,7 +163,7 @@ func TestBedrockAttemptsFromTheEnvironment(t *testing.T) {
 		client := bedrockruntime.NewFromConfig(cfg, func(o *bedrockruntime.Options) {
 			o.BaseEndpoint = aws.String(r.URL + "/bedrock")
 			o.Credentials = credentials.NewStaticCredentialsProvider(appsID, appsKey, "session")
-		})
+		}, awssdk.Steady)
 		_, err = converse(t.Context(), client, sonnet, fewTokens)
 		if name, _, _ := (bedrockGo{}).wait(err); name == "" {
 			t.Errorf("error %v", err)

@@ -17,10 +17,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/headgate-dev/headgate/internal/testing/awssdk"
 )
 
-// bedrockGo is the SDK of AWS with its defaults but for the API key, which it sends over TLS alone: the app puts it
-// into the header itself, as docs/sdks.md shows.
+// bedrockGo is the SDK of AWS with its defaults but for what makes it steady beside a provider on the same machine, and
+// for the API key, which it sends over TLS alone: the app puts it into the header itself, as docs/sdks.md shows.
 type bedrockGo struct{}
 
 // bedrockKey is where this app has its API key, a variable that the SDK does not read.
@@ -37,7 +39,7 @@ func (bedrockGo) client(ctx context.Context, s scenario) (*bedrockruntime.Client
 		if s.Options["retryer"] == "NopRetryer" {
 			o.Retryer = aws.NopRetryer{}
 		}
-	}), nil
+	}, awssdk.Steady), nil
 }
 
 // withAPIKey puts an API key in the place of the signature.

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/auth/bearer"
 
+	"github.com/headgate-dev/headgate/internal/testing/awssdk"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
@@ -47,14 +48,14 @@ func withBearer(server *httptest.Server) *bedrockruntime.Client {
 	o := bedrockOptions(server)
 	o.BearerAuthTokenProvider = bearer.StaticTokenProvider{Token: bearer.Token{Value: "bedrock-api-key-test"}}
 	o.AuthSchemePreference = []string{"httpBearerAuth"}
-	return bedrockruntime.New(o)
+	return bedrockruntime.New(o, awssdk.Steady)
 }
 
 // withSignature is a client that signs its calls.
 func withSignature(server *httptest.Server, id, secret string) *bedrockruntime.Client {
 	o := bedrockOptions(server)
 	o.Credentials = credentials.NewStaticCredentialsProvider(id, secret, "session")
-	return bedrockruntime.New(o)
+	return bedrockruntime.New(o, awssdk.Steady)
 }
 
 // said is 100 tokens outside the cache, 30 from it and 7 into it; the answer has 8.
