@@ -64,7 +64,7 @@ func TestParseRefuses(t *testing.T) {
 		"null":                  {"null", "version 0"},
 		"another type":          {"[]", "read the plan"},
 		"two plans":             {valid + valid, "follows"},
-		"a newer version":       {strings.Replace(valid, `"version":2`, `"version":3`, 1), "version 3 is not known"},
+		"a newer version":       {strings.Replace(valid, `"version":2`, `"version":4`, 1), "version 4 is not known"},
 		"no version":            {strings.Replace(valid, `"version":2,`, ``, 1), "version 0 is not known"},
 		"a negative version":    {strings.Replace(valid, `"version":2`, `"version":-1`, 1), "version -1"},
 		"a version of a string": {strings.Replace(valid, `"version":2`, `"version":"2"`, 1), "read the plan"},

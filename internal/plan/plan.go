@@ -5,7 +5,7 @@ package plan
 
 // Version is the newest version of this contract. A gateway reads its own and the two before it. A plan states the
 // oldest version that knows all of its fields, so that gateways that were not restarted go on reading it.
-const Version = 2
+const Version = 3
 
 // Plan is everything the gateways of a namespace need.
 type Plan struct {
@@ -60,7 +60,11 @@ type Route struct {
 	// CredentialKey names the key the gateway sends; empty passes the app's own header through.
 	CredentialKey string `json:"credentialKey,omitempty"`
 	// Observe decides and reports, and never delays or refuses.
-	Observe  bool     `json:"observe,omitempty"`
+	Observe bool `json:"observe,omitempty"`
+	// Account names the ProviderAccount whose limits are among Limits; empty without one.
+	Account string `json:"account,omitempty"`
+	// Outage is what a gateway does that hears from no coordinator: empty is Safe, else LastGrant or Open.
+	Outage   string   `json:"outage,omitempty"`
 	Limits   []Limit  `json:"limits,omitempty"`
 	Deadline Deadline `json:"deadline"`
 	// Deferred bounds the calls that are taken in to be made later; nil unless something defers.
@@ -84,7 +88,20 @@ type Limit struct {
 	Burst int64 `json:"burst"`
 	// Models are globs; none means every model.
 	Models []string `json:"models,omitempty"`
+	// Account names the ProviderAccount that the limit is of: it is shared with other namespaces, and its name is
+	// ACCOUNT:LIMIT. Empty is a limit of the policy's own.
+	Account string `json:"account,omitempty"`
+	// MaxGateways bounds the safe share of an account's limit, over all namespaces; 0 takes the policy's.
+	MaxGateways int32 `json:"maxGateways,omitempty"`
 }
+
+// What a gateway does that hears from no coordinator; empty is Safe: half of an equal part of each limit.
+const (
+	// LastGrant goes on at the rate that was granted last.
+	LastGrant = "LastGrant"
+	// Open leaves the limits to the provider's own, as far as its answers tell them.
+	Open = "Open"
+)
 
 // The budgets.
 const (

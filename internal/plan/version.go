@@ -9,14 +9,29 @@ import "slices"
 // over. A reader that does not know these fields would send calls to other lanes, or decline what is to be kept.
 const versionOfLanes = 2
 
+// versionOfAccounts is the version in which limits could be of an account, and a route say what an outage does to it. A
+// reader that does not know these fields would take an account's limit for one of the namespace's own.
+const versionOfAccounts = 3
+
 // NeededVersion is the oldest version that has all fields of the plan.
 func (p *Plan) NeededVersion() int {
+	needed := 1
 	for i := range p.Policies {
-		if slices.ContainsFunc(p.Policies[i].Routes, Route.isOfLanes) {
-			return versionOfLanes
+		routes := p.Policies[i].Routes
+		if slices.ContainsFunc(routes, Route.isOfAccounts) {
+			return versionOfAccounts
+		}
+		if slices.ContainsFunc(routes, Route.isOfLanes) {
+			needed = versionOfLanes
 		}
 	}
-	return 1
+	return needed
+}
+
+func (r Route) isOfAccounts() bool {
+	return r.Account != "" || r.Outage != "" || slices.ContainsFunc(r.Limits, func(l Limit) bool {
+		return l.Account != "" || l.MaxGateways != 0
+	})
 }
 
 func (r Route) isOfLanes() bool {

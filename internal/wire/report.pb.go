@@ -33,6 +33,7 @@ type Up struct {
 	//
 	//	*Up_Hello
 	//	*Up_Report
+	//	*Up_Draws
 	Message       isUp_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -93,6 +94,15 @@ func (x *Up) GetReport() *Report {
 	return nil
 }
 
+func (x *Up) GetDraws() *Draws {
+	if x != nil {
+		if x, ok := x.Message.(*Up_Draws); ok {
+			return x.Draws
+		}
+	}
+	return nil
+}
+
 type isUp_Message interface {
 	isUp_Message()
 }
@@ -105,9 +115,15 @@ type Up_Report struct {
 	Report *Report `protobuf:"bytes,2,opt,name=report,proto3,oneof"`
 }
 
+type Up_Draws struct {
+	Draws *Draws `protobuf:"bytes,3,opt,name=draws,proto3,oneof"`
+}
+
 func (*Up_Hello) isUp_Message() {}
 
 func (*Up_Report) isUp_Message() {}
+
+func (*Up_Draws) isUp_Message() {}
 
 type Hello struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -987,6 +1003,7 @@ type Down struct {
 	//	*Down_Plan
 	//	*Down_Share
 	//	*Down_Leader
+	//	*Down_Grants
 	Message       isDown_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1056,6 +1073,15 @@ func (x *Down) GetLeader() *Leader {
 	return nil
 }
 
+func (x *Down) GetGrants() *Grants {
+	if x != nil {
+		if x, ok := x.Message.(*Down_Grants); ok {
+			return x.Grants
+		}
+	}
+	return nil
+}
+
 type isDown_Message interface {
 	isDown_Message()
 }
@@ -1072,11 +1098,17 @@ type Down_Leader struct {
 	Leader *Leader `protobuf:"bytes,3,opt,name=leader,proto3,oneof"` // go there instead; the stream ends
 }
 
+type Down_Grants struct {
+	Grants *Grants `protobuf:"bytes,4,opt,name=grants,proto3,oneof"`
+}
+
 func (*Down_Plan) isDown_Message() {}
 
 func (*Down_Share) isDown_Message() {}
 
 func (*Down_Leader) isDown_Message() {}
+
+func (*Down_Grants) isDown_Message() {}
 
 type PlanUpdate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1292,6 +1324,632 @@ func (x *LimitShare) GetGrantedTotal() float64 {
 	return 0
 }
 
+// Draws are what a gateway says of what it was granted and wants to be, by policy and provider. At most 64.
+type Draws struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Draws         []*Draw                `protobuf:"bytes,1,rep,name=draws,proto3" json:"draws,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Draws) Reset() {
+	*x = Draws{}
+	mi := &file_internal_wire_report_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Draws) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Draws) ProtoMessage() {}
+
+func (x *Draws) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Draws.ProtoReflect.Descriptor instead.
+func (*Draws) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Draws) GetDraws() []*Draw {
+	if x != nil {
+		return x.Draws
+	}
+	return nil
+}
+
+// Draw is internal/budget/pool.Report of one policy's provider. The holder is who the stream's token says, the
+// incarnation the hello's.
+type Draw struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
+	Sequence      uint64                 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Term          *Term                  `protobuf:"bytes,4,opt,name=term,proto3" json:"term,omitempty"`
+	Stamp         int64                  `protobuf:"varint,5,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	LeaseNanos    int64                  `protobuf:"varint,6,opt,name=lease_nanos,json=leaseNanos,proto3" json:"lease_nanos,omitempty"`
+	Counts        []*Count               `protobuf:"bytes,7,rep,name=counts,proto3" json:"counts,omitempty"`
+	Wants         []*Want                `protobuf:"bytes,8,rep,name=wants,proto3" json:"wants,omitempty"`
+	Seen          []*Amount              `protobuf:"bytes,9,rep,name=seen,proto3" json:"seen,omitempty"`
+	Draining      bool                   `protobuf:"varint,10,opt,name=draining,proto3" json:"draining,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Draw) Reset() {
+	*x = Draw{}
+	mi := &file_internal_wire_report_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Draw) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Draw) ProtoMessage() {}
+
+func (x *Draw) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Draw.ProtoReflect.Descriptor instead.
+func (*Draw) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Draw) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *Draw) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Draw) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *Draw) GetTerm() *Term {
+	if x != nil {
+		return x.Term
+	}
+	return nil
+}
+
+func (x *Draw) GetStamp() int64 {
+	if x != nil {
+		return x.Stamp
+	}
+	return 0
+}
+
+func (x *Draw) GetLeaseNanos() int64 {
+	if x != nil {
+		return x.LeaseNanos
+	}
+	return 0
+}
+
+func (x *Draw) GetCounts() []*Count {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Draw) GetWants() []*Want {
+	if x != nil {
+		return x.Wants
+	}
+	return nil
+}
+
+func (x *Draw) GetSeen() []*Amount {
+	if x != nil {
+		return x.Seen
+	}
+	return nil
+}
+
+func (x *Draw) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
+}
+
+// Grants are for at most 64 policies' providers.
+type Grants struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Grants        []*Grant               `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grants) Reset() {
+	*x = Grants{}
+	mi := &file_internal_wire_report_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grants) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grants) ProtoMessage() {}
+
+func (x *Grants) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grants.ProtoReflect.Descriptor instead.
+func (*Grants) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Grants) GetGrants() []*Grant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
+// Grant is internal/budget/pool.Grant to the incarnation that drew.
+type Grant struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
+	Incarnation   uint64                 `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Term          *Term                  `protobuf:"bytes,4,opt,name=term,proto3" json:"term,omitempty"`
+	Ack           uint64                 `protobuf:"varint,5,opt,name=ack,proto3" json:"ack,omitempty"`
+	Stamp         int64                  `protobuf:"varint,6,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Totals        []*Amount              `protobuf:"bytes,7,rep,name=totals,proto3" json:"totals,omitempty"`
+	Lanes         []*LaneTotal           `protobuf:"bytes,8,rep,name=lanes,proto3" json:"lanes,omitempty"`
+	Expected      []*Amount              `protobuf:"bytes,9,rep,name=expected,proto3" json:"expected,omitempty"`
+	Recall        bool                   `protobuf:"varint,10,opt,name=recall,proto3" json:"recall,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grant) Reset() {
+	*x = Grant{}
+	mi := &file_internal_wire_report_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grant) ProtoMessage() {}
+
+func (x *Grant) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grant.ProtoReflect.Descriptor instead.
+func (*Grant) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Grant) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *Grant) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Grant) GetIncarnation() uint64 {
+	if x != nil {
+		return x.Incarnation
+	}
+	return 0
+}
+
+func (x *Grant) GetTerm() *Term {
+	if x != nil {
+		return x.Term
+	}
+	return nil
+}
+
+func (x *Grant) GetAck() uint64 {
+	if x != nil {
+		return x.Ack
+	}
+	return 0
+}
+
+func (x *Grant) GetStamp() int64 {
+	if x != nil {
+		return x.Stamp
+	}
+	return 0
+}
+
+func (x *Grant) GetTotals() []*Amount {
+	if x != nil {
+		return x.Totals
+	}
+	return nil
+}
+
+func (x *Grant) GetLanes() []*LaneTotal {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+func (x *Grant) GetExpected() []*Amount {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
+func (x *Grant) GetRecall() bool {
+	if x != nil {
+		return x.Recall
+	}
+	return false
+}
+
+type Term struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Opening       uint64                 `protobuf:"varint,2,opt,name=opening,proto3" json:"opening,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Term) Reset() {
+	*x = Term{}
+	mi := &file_internal_wire_report_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Term) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Term) ProtoMessage() {}
+
+func (x *Term) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Term.ProtoReflect.Descriptor instead.
+func (*Term) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Term) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Term) GetOpening() uint64 {
+	if x != nil {
+		return x.Opening
+	}
+	return 0
+}
+
+// Amount is in units of a limit of the plan.
+type Amount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         string                 `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	Units         float64                `protobuf:"fixed64,2,opt,name=units,proto3" json:"units,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Amount) Reset() {
+	*x = Amount{}
+	mi := &file_internal_wire_report_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Amount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Amount) ProtoMessage() {}
+
+func (x *Amount) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Amount.ProtoReflect.Descriptor instead.
+func (*Amount) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Amount) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *Amount) GetUnits() float64 {
+	if x != nil {
+		return x.Units
+	}
+	return 0
+}
+
+type Count struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         string                 `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	Spent         float64                `protobuf:"fixed64,2,opt,name=spent,proto3" json:"spent,omitempty"`
+	Returned      float64                `protobuf:"fixed64,3,opt,name=returned,proto3" json:"returned,omitempty"`
+	Refunded      float64                `protobuf:"fixed64,4,opt,name=refunded,proto3" json:"refunded,omitempty"`
+	Held          float64                `protobuf:"fixed64,5,opt,name=held,proto3" json:"held,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Count) Reset() {
+	*x = Count{}
+	mi := &file_internal_wire_report_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Count) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Count) ProtoMessage() {}
+
+func (x *Count) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Count.ProtoReflect.Descriptor instead.
+func (*Count) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Count) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *Count) GetSpent() float64 {
+	if x != nil {
+		return x.Spent
+	}
+	return 0
+}
+
+func (x *Count) GetReturned() float64 {
+	if x != nil {
+		return x.Returned
+	}
+	return 0
+}
+
+func (x *Count) GetRefunded() float64 {
+	if x != nil {
+		return x.Refunded
+	}
+	return 0
+}
+
+func (x *Count) GetHeld() float64 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+type Want struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Lane          string                 `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
+	Bulk          uint64                 `protobuf:"varint,2,opt,name=bulk,proto3" json:"bulk,omitempty"`
+	Units         []*Amount              `protobuf:"bytes,3,rep,name=units,proto3" json:"units,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Want) Reset() {
+	*x = Want{}
+	mi := &file_internal_wire_report_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Want) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Want) ProtoMessage() {}
+
+func (x *Want) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Want.ProtoReflect.Descriptor instead.
+func (*Want) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Want) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *Want) GetBulk() uint64 {
+	if x != nil {
+		return x.Bulk
+	}
+	return 0
+}
+
+func (x *Want) GetUnits() []*Amount {
+	if x != nil {
+		return x.Units
+	}
+	return nil
+}
+
+type LaneTotal struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Lane          string                 `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
+	Units         []*Amount              `protobuf:"bytes,2,rep,name=units,proto3" json:"units,omitempty"`
+	Bulk          uint64                 `protobuf:"varint,3,opt,name=bulk,proto3" json:"bulk,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaneTotal) Reset() {
+	*x = LaneTotal{}
+	mi := &file_internal_wire_report_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaneTotal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaneTotal) ProtoMessage() {}
+
+func (x *LaneTotal) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaneTotal.ProtoReflect.Descriptor instead.
+func (*LaneTotal) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *LaneTotal) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *LaneTotal) GetUnits() []*Amount {
+	if x != nil {
+		return x.Units
+	}
+	return nil
+}
+
+func (x *LaneTotal) GetBulk() uint64 {
+	if x != nil {
+		return x.Bulk
+	}
+	return 0
+}
+
 type Leader struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port
@@ -1301,7 +1959,7 @@ type Leader struct {
 
 func (x *Leader) Reset() {
 	*x = Leader{}
-	mi := &file_internal_wire_report_proto_msgTypes[11]
+	mi := &file_internal_wire_report_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1971,7 @@ func (x *Leader) String() string {
 func (*Leader) ProtoMessage() {}
 
 func (x *Leader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[11]
+	mi := &file_internal_wire_report_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1984,7 @@ func (x *Leader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leader.ProtoReflect.Descriptor instead.
 func (*Leader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Leader) GetAddress() string {
@@ -1340,10 +1998,11 @@ var File_internal_wire_report_proto protoreflect.FileDescriptor
 
 const file_internal_wire_report_proto_rawDesc = "" +
 	"\n" +
-	"\x1ainternal/wire/report.proto\x12\x10headgate.wire.v1\"t\n" +
+	"\x1ainternal/wire/report.proto\x12\x10headgate.wire.v1\"\xa5\x01\n" +
 	"\x02Up\x12/\n" +
 	"\x05hello\x18\x01 \x01(\v2\x17.headgate.wire.v1.HelloH\x00R\x05hello\x122\n" +
-	"\x06report\x18\x02 \x01(\v2\x18.headgate.wire.v1.ReportH\x00R\x06reportB\t\n" +
+	"\x06report\x18\x02 \x01(\v2\x18.headgate.wire.v1.ReportH\x00R\x06report\x12/\n" +
+	"\x05draws\x18\x03 \x01(\v2\x17.headgate.wire.v1.DrawsH\x00R\x05drawsB\t\n" +
 	"\amessage\"\xbc\x02\n" +
 	"\x05Hello\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x19\n" +
@@ -1449,11 +2108,12 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\bfullness\x18\r \x01(\x01R\bfullness\x1a:\n" +
 	"\fRefusedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\xaa\x01\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\xde\x01\n" +
 	"\x04Down\x122\n" +
 	"\x04plan\x18\x01 \x01(\v2\x1c.headgate.wire.v1.PlanUpdateH\x00R\x04plan\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x17.headgate.wire.v1.ShareH\x00R\x05share\x122\n" +
-	"\x06leader\x18\x03 \x01(\v2\x18.headgate.wire.v1.LeaderH\x00R\x06leaderB\t\n" +
+	"\x06leader\x18\x03 \x01(\v2\x18.headgate.wire.v1.LeaderH\x00R\x06leader\x122\n" +
+	"\x06grants\x18\x04 \x01(\v2\x18.headgate.wire.v1.GrantsH\x00R\x06grantsB\t\n" +
 	"\amessage\"<\n" +
 	"\n" +
 	"PlanUpdate\x12\x1a\n" +
@@ -1473,7 +2133,56 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\tR\x05limit\x12&\n" +
 	"\x0frate_per_second\x18\x04 \x01(\x01R\rratePerSecond\x12\x1a\n" +
 	"\bcapacity\x18\x05 \x01(\x01R\bcapacity\x12#\n" +
-	"\rgranted_total\x18\b \x01(\x01R\fgrantedTotalJ\x04\b\x06\x10\aJ\x04\b\a\x10\b\"\"\n" +
+	"\rgranted_total\x18\b \x01(\x01R\fgrantedTotalJ\x04\b\x06\x10\aJ\x04\b\a\x10\b\"5\n" +
+	"\x05Draws\x12,\n" +
+	"\x05draws\x18\x01 \x03(\v2\x16.headgate.wire.v1.DrawR\x05draws\"\xe2\x02\n" +
+	"\x04Draw\x12\x16\n" +
+	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
+	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1a\n" +
+	"\bsequence\x18\x03 \x01(\x04R\bsequence\x12*\n" +
+	"\x04term\x18\x04 \x01(\v2\x16.headgate.wire.v1.TermR\x04term\x12\x14\n" +
+	"\x05stamp\x18\x05 \x01(\x03R\x05stamp\x12\x1f\n" +
+	"\vlease_nanos\x18\x06 \x01(\x03R\n" +
+	"leaseNanos\x12/\n" +
+	"\x06counts\x18\a \x03(\v2\x17.headgate.wire.v1.CountR\x06counts\x12,\n" +
+	"\x05wants\x18\b \x03(\v2\x16.headgate.wire.v1.WantR\x05wants\x12,\n" +
+	"\x04seen\x18\t \x03(\v2\x18.headgate.wire.v1.AmountR\x04seen\x12\x1a\n" +
+	"\bdraining\x18\n" +
+	" \x01(\bR\bdraining\"9\n" +
+	"\x06Grants\x12/\n" +
+	"\x06grants\x18\x01 \x03(\v2\x17.headgate.wire.v1.GrantR\x06grants\"\xe4\x02\n" +
+	"\x05Grant\x12\x16\n" +
+	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
+	"\bprovider\x18\x02 \x01(\tR\bprovider\x12 \n" +
+	"\vincarnation\x18\x03 \x01(\x04R\vincarnation\x12*\n" +
+	"\x04term\x18\x04 \x01(\v2\x16.headgate.wire.v1.TermR\x04term\x12\x10\n" +
+	"\x03ack\x18\x05 \x01(\x04R\x03ack\x12\x14\n" +
+	"\x05stamp\x18\x06 \x01(\x03R\x05stamp\x120\n" +
+	"\x06totals\x18\a \x03(\v2\x18.headgate.wire.v1.AmountR\x06totals\x121\n" +
+	"\x05lanes\x18\b \x03(\v2\x1b.headgate.wire.v1.LaneTotalR\x05lanes\x124\n" +
+	"\bexpected\x18\t \x03(\v2\x18.headgate.wire.v1.AmountR\bexpected\x12\x16\n" +
+	"\x06recall\x18\n" +
+	" \x01(\bR\x06recall\"6\n" +
+	"\x04Term\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x18\n" +
+	"\aopening\x18\x02 \x01(\x04R\aopening\"4\n" +
+	"\x06Amount\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\tR\x05limit\x12\x14\n" +
+	"\x05units\x18\x02 \x01(\x01R\x05units\"\x7f\n" +
+	"\x05Count\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\tR\x05limit\x12\x14\n" +
+	"\x05spent\x18\x02 \x01(\x01R\x05spent\x12\x1a\n" +
+	"\breturned\x18\x03 \x01(\x01R\breturned\x12\x1a\n" +
+	"\brefunded\x18\x04 \x01(\x01R\brefunded\x12\x12\n" +
+	"\x04held\x18\x05 \x01(\x01R\x04held\"^\n" +
+	"\x04Want\x12\x12\n" +
+	"\x04lane\x18\x01 \x01(\tR\x04lane\x12\x12\n" +
+	"\x04bulk\x18\x02 \x01(\x04R\x04bulk\x12.\n" +
+	"\x05units\x18\x03 \x03(\v2\x18.headgate.wire.v1.AmountR\x05units\"c\n" +
+	"\tLaneTotal\x12\x12\n" +
+	"\x04lane\x18\x01 \x01(\tR\x04lane\x12.\n" +
+	"\x05units\x18\x02 \x03(\v2\x18.headgate.wire.v1.AmountR\x05units\x12\x12\n" +
+	"\x04bulk\x18\x03 \x01(\x04R\x04bulk\"\"\n" +
 	"\x06Leader\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress2F\n" +
 	"\aReports\x12;\n" +
@@ -1491,7 +2200,7 @@ func file_internal_wire_report_proto_rawDescGZIP() []byte {
 	return file_internal_wire_report_proto_rawDescData
 }
 
-var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_internal_wire_report_proto_goTypes = []any{
 	(*Up)(nil),          // 0: headgate.wire.v1.Up
 	(*Hello)(nil),       // 1: headgate.wire.v1.Hello
@@ -1504,31 +2213,54 @@ var file_internal_wire_report_proto_goTypes = []any{
 	(*PlanUpdate)(nil),  // 8: headgate.wire.v1.PlanUpdate
 	(*Share)(nil),       // 9: headgate.wire.v1.Share
 	(*LimitShare)(nil),  // 10: headgate.wire.v1.LimitShare
-	(*Leader)(nil),      // 11: headgate.wire.v1.Leader
-	nil,                 // 12: headgate.wire.v1.RouteReport.StackedBySdkEntry
-	nil,                 // 13: headgate.wire.v1.LaneReport.RefusedEntry
+	(*Draws)(nil),       // 11: headgate.wire.v1.Draws
+	(*Draw)(nil),        // 12: headgate.wire.v1.Draw
+	(*Grants)(nil),      // 13: headgate.wire.v1.Grants
+	(*Grant)(nil),       // 14: headgate.wire.v1.Grant
+	(*Term)(nil),        // 15: headgate.wire.v1.Term
+	(*Amount)(nil),      // 16: headgate.wire.v1.Amount
+	(*Count)(nil),       // 17: headgate.wire.v1.Count
+	(*Want)(nil),        // 18: headgate.wire.v1.Want
+	(*LaneTotal)(nil),   // 19: headgate.wire.v1.LaneTotal
+	(*Leader)(nil),      // 20: headgate.wire.v1.Leader
+	nil,                 // 21: headgate.wire.v1.RouteReport.StackedBySdkEntry
+	nil,                 // 22: headgate.wire.v1.LaneReport.RefusedEntry
 }
 var file_internal_wire_report_proto_depIdxs = []int32{
 	1,  // 0: headgate.wire.v1.Up.hello:type_name -> headgate.wire.v1.Hello
 	2,  // 1: headgate.wire.v1.Up.report:type_name -> headgate.wire.v1.Report
-	10, // 2: headgate.wire.v1.Hello.held:type_name -> headgate.wire.v1.LimitShare
-	3,  // 3: headgate.wire.v1.Report.routes:type_name -> headgate.wire.v1.RouteReport
-	5,  // 4: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
-	6,  // 5: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
-	4,  // 6: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
-	12, // 7: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
-	13, // 8: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
-	8,  // 9: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
-	9,  // 10: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
-	11, // 11: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
-	10, // 12: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
-	0,  // 13: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
-	7,  // 14: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
-	14, // [14:15] is the sub-list for method output_type
-	13, // [13:14] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	11, // 2: headgate.wire.v1.Up.draws:type_name -> headgate.wire.v1.Draws
+	10, // 3: headgate.wire.v1.Hello.held:type_name -> headgate.wire.v1.LimitShare
+	3,  // 4: headgate.wire.v1.Report.routes:type_name -> headgate.wire.v1.RouteReport
+	5,  // 5: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
+	6,  // 6: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
+	4,  // 7: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
+	21, // 8: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
+	22, // 9: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
+	8,  // 10: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
+	9,  // 11: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
+	20, // 12: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
+	13, // 13: headgate.wire.v1.Down.grants:type_name -> headgate.wire.v1.Grants
+	10, // 14: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
+	12, // 15: headgate.wire.v1.Draws.draws:type_name -> headgate.wire.v1.Draw
+	15, // 16: headgate.wire.v1.Draw.term:type_name -> headgate.wire.v1.Term
+	17, // 17: headgate.wire.v1.Draw.counts:type_name -> headgate.wire.v1.Count
+	18, // 18: headgate.wire.v1.Draw.wants:type_name -> headgate.wire.v1.Want
+	16, // 19: headgate.wire.v1.Draw.seen:type_name -> headgate.wire.v1.Amount
+	14, // 20: headgate.wire.v1.Grants.grants:type_name -> headgate.wire.v1.Grant
+	15, // 21: headgate.wire.v1.Grant.term:type_name -> headgate.wire.v1.Term
+	16, // 22: headgate.wire.v1.Grant.totals:type_name -> headgate.wire.v1.Amount
+	19, // 23: headgate.wire.v1.Grant.lanes:type_name -> headgate.wire.v1.LaneTotal
+	16, // 24: headgate.wire.v1.Grant.expected:type_name -> headgate.wire.v1.Amount
+	16, // 25: headgate.wire.v1.Want.units:type_name -> headgate.wire.v1.Amount
+	16, // 26: headgate.wire.v1.LaneTotal.units:type_name -> headgate.wire.v1.Amount
+	0,  // 27: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
+	7,  // 28: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
+	28, // [28:29] is the sub-list for method output_type
+	27, // [27:28] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_report_proto_init() }
@@ -1539,11 +2271,13 @@ func file_internal_wire_report_proto_init() {
 	file_internal_wire_report_proto_msgTypes[0].OneofWrappers = []any{
 		(*Up_Hello)(nil),
 		(*Up_Report)(nil),
+		(*Up_Draws)(nil),
 	}
 	file_internal_wire_report_proto_msgTypes[7].OneofWrappers = []any{
 		(*Down_Plan)(nil),
 		(*Down_Share)(nil),
 		(*Down_Leader)(nil),
+		(*Down_Grants)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1551,7 +2285,7 @@ func file_internal_wire_report_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_report_proto_rawDesc), len(file_internal_wire_report_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
