@@ -64,10 +64,10 @@ func TestParseRefuses(t *testing.T) {
 		"null":                  {"null", "version 0"},
 		"another type":          {"[]", "read the plan"},
 		"two plans":             {valid + valid, "follows"},
-		"a newer version":       {strings.Replace(valid, `"version":2`, `"version":4`, 1), "version 4 is not known"},
-		"no version":            {strings.Replace(valid, `"version":2,`, ``, 1), "version 0 is not known"},
-		"a negative version":    {strings.Replace(valid, `"version":2`, `"version":-1`, 1), "version -1"},
-		"a version of a string": {strings.Replace(valid, `"version":2`, `"version":"2"`, 1), "read the plan"},
+		"a newer version":       {strings.Replace(valid, `"version":3`, `"version":4`, 1), "version 4 is not known"},
+		"no version":            {strings.Replace(valid, `"version":3,`, ``, 1), "version 0 is not known"},
+		"a negative version":    {strings.Replace(valid, `"version":3`, `"version":-1`, 1), "version -1"},
+		"a version of a string": {strings.Replace(valid, `"version":3`, `"version":"2"`, 1), "read the plan"},
 		"an amount with a dot":  {strings.Replace(valid, `"amount":4000`, `"amount":0.5`, 1), "read the plan"},
 		"an amount too large":   {strings.Replace(valid, `"amount":4000`, `"amount":99999999999999999999`, 1), "read the plan"},
 		"too many bytes":        {valid + strings.Repeat(" ", MaxBytes), "900 KiB"},
@@ -83,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestParseIgnoresFieldsAddedLater(t *testing.T) {
-	data := strings.Replace(string(encode(t, testPlan())), `"version":2`, `"version":2,"later":{"a":[1]}`, 1)
+	data := strings.Replace(string(encode(t, testPlan())), `"version":3`, `"version":3,"later":{"a":[1]}`, 1)
 	if _, err := Parse([]byte(data)); err != nil {
 		t.Errorf("an unknown field is refused: %v", err)
 	}
