@@ -31,7 +31,7 @@ func (m *sim) wait(lane int, want State, reason Reason, change func(*simCall)) *
 	return c
 }
 
-func TestTheLowestPriorityIsDisplacedFirst(t *testing.T) {
+func TestC14TheLowestPriorityIsDisplacedFirst(t *testing.T) {
 	m := newSim(t, crowded())
 	lowHead := m.wait(0, Queued, ReasonNone, nil)
 	lowFirst := m.wait(0, Queued, ReasonNone, func(c *simCall) { c.Deadline = origin.Add(time.Hour) })

@@ -29,7 +29,7 @@ func TestCanonicalBulkCallGoesOnceAtNineSeconds(t *testing.T) {
 	}
 }
 
-func TestA3DeadlineShorterThanTheWaitIsRefusedAtSubmit(t *testing.T) {
+func TestA4DeadlineShorterThanTheWaitIsRefusedAtSubmit(t *testing.T) {
 	m := newSim(t, canonical(true))
 	v := m.submit(0, m.tokens(0, 60_000, 0, 4*time.Second))
 	if v.State != Refused || v.Reason != ReasonDeadline || v.Wait != 9*time.Second || v.Bucket != m.id("input") {

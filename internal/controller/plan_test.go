@@ -60,7 +60,7 @@ func TestSmallestPolicyBecomesAPlan(t *testing.T) {
 	})
 }
 
-func TestEditGetsANewRevisionAndTouchingDoesNot(t *testing.T) {
+func TestC12EditGetsANewRevisionAndTouchingDoesNot(t *testing.T) {
 	ns := env.Namespace(t, nil)
 	applyPolicy(t, ns, "default", "", "400k")
 	first := waitPlan(t, ns, "with one policy", hasPolicies(1))

@@ -118,8 +118,8 @@ func drawSecret(t *rapid.T) map[string]string {
 	return out
 }
 
-// TestProxiedAppReachesTheGateway holds in whichever case of NO_PROXY a client looks first.
-func TestProxiedAppReachesTheGateway(t *testing.T) {
+// TestD16ProxiedAppReachesTheGateway holds in whichever case of NO_PROXY a client looks first.
+func TestD16ProxiedAppReachesTheGateway(t *testing.T) {
 	tests := map[string]struct{ env []corev1.EnvVar }{
 		"none":       {[]corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "p"}}},
 		"upper":      {[]corev1.EnvVar{{Name: "http_proxy", Value: "p"}, {Name: "NO_PROXY", Value: "corp.example"}}},

@@ -248,7 +248,7 @@ func applyYAML(t *testing.T, env *controlplane.Env, content string) string {
 // Two replicas with the rights that are installed, and no others: one leads, the other sends gateways to
 // it, both are ready; when the leader stops, the other takes over at once, with a higher epoch, and goes on
 // where it left off.
-func TestTwoReplicasTakeOver(t *testing.T) {
+func TestE10TwoReplicasTakeOver(t *testing.T) {
 	env := controlplane.Start(t, controlplane.Options{})
 	said := env.RunKubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(env.Root, "config", "default"))
 	if strings.Contains(strings.ToLower(said), "warning") {

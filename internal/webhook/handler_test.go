@@ -108,8 +108,8 @@ func TestD5EmptyNamespaceInThePod(t *testing.T) {
 	}
 }
 
-// TestOnlyCreateIsWorkedOn holds if somebody widens the configuration.
-func TestOnlyCreateIsWorkedOn(t *testing.T) {
+// TestD11OnlyCreateIsWorkedOn holds if somebody widens the configuration.
+func TestD11OnlyCreateIsWorkedOn(t *testing.T) {
 	h := newInjector(fake.NewClientBuilder().Build())
 	update, binding := podRequest(barePod), podRequest(barePod)
 	update.Operation, binding.SubResource = admissionv1.Update, "binding"
@@ -120,7 +120,7 @@ func TestOnlyCreateIsWorkedOn(t *testing.T) {
 	}
 }
 
-func TestHasNativeSidecars(t *testing.T) {
+func TestD2HasNativeSidecars(t *testing.T) {
 	tests := map[string]bool{"1.28": false, "1.29": true, "1.31+": true, "1.37": true, "2.0": true, "1.x": false, ".": false}
 	for version, want := range tests {
 		major, minor, _ := strings.Cut(version, ".")

@@ -15,9 +15,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
-// TestSidecarServesTheMountedPlanAndKeepsTheLastGood runs the gateway as injection does, with a plan
+// TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood runs the gateway as injection does, with a plan
 // directory and a labels file, without a coordinator: on its safe share.
-func TestSidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
+func TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 	dir := t.TempDir()
 	planFile, labels := filepath.Join(dir, "plan.json"), filepath.Join(dir, "labels")
 	write := func(path string, data []byte) {

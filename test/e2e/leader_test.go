@@ -19,7 +19,7 @@ import (
 
 // The leader dies under load: no call fails for it, every gateway reports to the next one within a minute, and at no
 // moment does more reach the provider than the policy allows.
-func TestLeaderKilledSharesSurvive(t *testing.T) {
+func TestE10LeaderKilledSharesSurvive(t *testing.T) {
 	const perMinute, burst = 600, 20
 	n := newTenant(t)
 	n.apply(t, requestsPolicy(perMinute, burst))

@@ -20,10 +20,10 @@ const (
 	tableEnds   = "<!-- End of the table. -->\n"
 )
 
-// TestDocumentHasTheTableOfTheRun: TestMatrix holds the same results to the run.
+// TestDocumentHasTheTableOfTheRun: TestA6AndA17AndD16Matrix holds the same results to the run.
 func TestDocumentHasTheTableOfTheRun(t *testing.T) {
 	if *update {
-		return // TestMatrix writes both
+		return // TestA6AndA17AndD16Matrix writes both
 	}
 	text, err := os.ReadFile(document)
 	if err != nil {

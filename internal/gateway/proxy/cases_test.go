@@ -99,8 +99,8 @@ func TestA14WaitsGrowThoughTheProviderSaysTheSameEachTime(t *testing.T) {
 	})
 }
 
-// TestA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot: while it waits another call has the only slot.
-func TestA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot(t *testing.T) {
+// TestA4AndA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot: while it waits another call has the only slot.
+func TestA4AndA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot(t *testing.T) {
 	one := plan.Limit{Name: "in-flight", Budget: plan.InFlight, Amount: 1, Burst: 1}
 	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Other") != "" {

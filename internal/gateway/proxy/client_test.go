@@ -190,8 +190,8 @@ func TestGatewayDoesNotCallItself(t *testing.T) {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// TestAnswersOfOurOwnKeepSDKsFromRetrying: whatever the reason, and with whole seconds where a wait is named.
-func TestAnswersOfOurOwnKeepSDKsFromRetrying(t *testing.T) {
+// TestA6AnswersOfOurOwnKeepSDKsFromRetrying: whatever the reason, and with whole seconds where a wait is named.
+func TestA6AnswersOfOurOwnKeepSDKsFromRetrying(t *testing.T) {
 	s := scripted(func(int, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	tight := anthropicRoute(perMinute("input-tokens", plan.InputTokens, 600))
 	keyed := openaiRoute()

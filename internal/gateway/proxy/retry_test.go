@@ -300,7 +300,7 @@ func TestOverloadIsRetriedWithinItsCapAndNotCountedAsThrottle(t *testing.T) {
 	})
 }
 
-func TestPostThatMayHaveBeenProcessedIsNeverRepeated(t *testing.T) {
+func TestA5PostThatMayHaveBeenProcessedIsNeverRepeated(t *testing.T) {
 	for name, do := range map[string]func(w http.ResponseWriter){
 		"500": func(w http.ResponseWriter) {
 			fail(w, 500, `{"type":"error","error":{"type":"api_error","message":"x"}}`)

@@ -87,7 +87,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	})
 }
 
-func TestPathsAreThoseTheProviderKnows(t *testing.T) {
+func TestD16PathsAreThoseTheProviderKnows(t *testing.T) {
 	var got []string
 	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
 		got = append(got, r.URL.RequestURI())

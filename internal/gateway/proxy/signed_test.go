@@ -46,7 +46,7 @@ const signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261130/eu-central-1
 
 // Whatever we would change in a request, a signed one arrives as it was signed; the same request with a bearer token
 // shows that there was something to change.
-func TestSignedRequestsPassAsTheyCame(t *testing.T) {
+func TestB6SignedRequestsPassAsTheyCame(t *testing.T) {
 	const body = `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}`
 	provider, last := arrivals(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -185,7 +185,7 @@ func chat(w http.ResponseWriter, usage bool) {
 	event(w, "", "[DONE]")
 }
 
-func TestB5UsageIsAskedForAndB6TakenOutAgain(t *testing.T) {
+func TestB5AndB6UsageIsAskedForAndTakenOutAgain(t *testing.T) {
 	s := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if int64(len(body)) != r.ContentLength {

@@ -51,7 +51,7 @@ func TestTransportRefusesWhatANameResolvesTo(t *testing.T) {
 	}
 }
 
-func TestHopByHopHeadersStayAndAllOthersPass(t *testing.T) {
+func TestA17HopByHopHeadersStayAndAllOthersPass(t *testing.T) {
 	h := http.Header{
 		"Connection": {"close, X-Private"}, "X-Private": {"1"}, "Te": {"trailers"}, "Upgrade": {"h2c"},
 		"Proxy-Authorization": {"Basic x"}, "Expect": {"100-continue"}, "Headgate-Deadline": {"3s"},
