@@ -1,0 +1,155 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sharing
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/headgate-dev/headgate/internal/coordinator"
+	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// cluster is what a coordinator asks of Kubernetes: who leads, which pods there are, whose a token is.
+type cluster struct {
+	t    *testing.T
+	cert tls.Certificate
+	ca   string
+
+	mu     sync.Mutex
+	leader string // an address
+	epoch  uint64
+	pods   map[figures.Pod]bool
+	plans  map[string]*plan.Plan
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{t: t, pods: map[figures.Pod]bool{}, plans: map[string]*plan.Plan{}}
+	c.cert, c.ca = certificate(t)
+	return c
+}
+
+// replica is a coordinator of its own address.
+type replica struct {
+	c       *cluster
+	address string
+	server  *coordinator.Server
+	http    *http.Server
+	stop    context.CancelFunc
+	ended   sync.WaitGroup
+}
+
+// start starts a replica at address, a free one if empty; it leads when it is told to.
+func (c *cluster) start(address string) *replica {
+	c.t.Helper()
+	if address == "" {
+		address = "127.0.0.1:0"
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r := &replica{c: c, address: listener.Addr().String()}
+	r.server = coordinator.New(r.options())
+	r.http = coordinator.NewHTTPServer(r.server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &c.cert, nil })
+	r.http.ErrorLog = log.New(io.Discard, "", 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	r.stop = cancel
+	r.ended.Go(func() { _ = r.server.Run(ctx) })
+	r.ended.Go(func() { _ = r.http.ServeTLS(listener, "", "") })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.plans {
+		c.tell(r, p)
+	}
+	return r
+}
+
+// kill ends a replica as a crash does: its connections are cut, what it knew is gone.
+func (r *replica) kill() {
+	r.c.mu.Lock()
+	if r.c.leader == r.address {
+		r.c.leader = ""
+	}
+	r.c.mu.Unlock()
+	_ = r.http.Close()
+	r.stop()
+	r.ended.Wait()
+}
+
+// lead makes a replica the leader.
+func (r *replica) lead() {
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	r.c.leader = r.address
+	r.c.epoch++
+}
+
+// Leader implements coordinator.Leadership.
+func (r *replica) Leader() (string, bool) {
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	return r.c.leader, r.c.leader == r.address
+}
+
+// Epoch implements coordinator.Leadership.
+func (r *replica) Epoch() uint64 {
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	return r.c.epoch
+}
+
+// First implements coordinator.Leadership.
+func (r *replica) First() bool { return r.Epoch() == 1 }
+
+// Labels implements coordinator.Pods.
+func (c *cluster) Labels(pod figures.Pod) (map[string]string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return map[string]string{"app": "test"}, c.pods[pod]
+}
+
+// Review implements coordinator.Reviewer: tokens are NAMESPACE/NAME/UID.
+func (c *cluster) Review(_ context.Context, token string) (coordinator.Identity, error) {
+	part := strings.Split(token, "/")
+	if len(part) != 3 {
+		return coordinator.Identity{}, errors.New("no token")
+	}
+	return coordinator.Identity{Pod: figures.Pod{Namespace: part[0], Name: part[1], UID: part[2]}}, nil
+}
+
+// admit and remove say which pods there are.
+func (c *cluster) admit(pod figures.Pod, there bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if there {
+		c.pods[pod] = true
+	} else {
+		delete(c.pods, pod)
+	}
+}
+
+// tell gives a replica a plan; mu is held.
+func (c *cluster) tell(r *replica, p *plan.Plan) {
+	json, err := plan.Encode(*p)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.server.SetPlan(p.Namespace, p.Revision, json)
+}
+
+// options are a replica's.
+func (r *replica) options() coordinator.Options {
+	return coordinator.Options{Reviewer: r.c, Leadership: r, Pods: r.c}
+}

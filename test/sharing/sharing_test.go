@@ -1,0 +1,104 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sharing
+
+import (
+	"testing"
+	"time"
+)
+
+// within fails if the provider saw more than burst and refill, or refused a call. The bound on an excess is 1 % of a
+// minute's amount, and where refusals are allowed it is stated.
+func (got verdict) within(t *testing.T, least float64) {
+	t.Helper()
+	if got.excess > 0.01*perMinute {
+		t.Errorf("an interval saw %.0f tokens above burst and refill, which is %.1f %% of a minute's", got.excess, 100*got.excess/perMinute)
+	}
+	if got.throttled > 0 {
+		t.Errorf("the provider refused %d calls", got.throttled)
+	}
+	if got.utilisation < least {
+		t.Errorf("utilisation %.3f, at least %.2f are due", got.utilisation, least)
+	}
+}
+
+func TestC10SteadyFleetKeepsTheLimitAndUsesIt(t *testing.T) {
+	f := newFleet(t)
+	f.scale(3)
+	f.measure(0, seconds(), func() {}).within(t, 0.98)
+}
+
+func TestOneHotGatewayAmongIdleOnesHasTheRate(t *testing.T) {
+	f := newFleet(t)
+	f.scale(4)
+	f.measure(97, seconds(), func() {}).within(t, 0.98)
+}
+
+func TestC10TwoToTenToTwo(t *testing.T) {
+	f := newFleet(t)
+	f.scale(2)
+	f.measure(0, 2*seconds(), func() {
+		f.scale(10)
+		time.Sleep(seconds() / 2)
+		f.scale(2)
+	}).within(t, 0.9)
+}
+
+// TestRollingUpdateWithSurge replaces each gateway, the new one first.
+func TestRollingUpdateWithSurge(t *testing.T) {
+	f := newFleet(t)
+	f.scale(3)
+	f.measure(0, 2*seconds(), func() {
+		for range 3 {
+			f.join()
+			f.mu.Lock()
+			oldest := f.gateways[0]
+			f.mu.Unlock()
+			oldest.leave()
+			time.Sleep(seconds() / 4)
+		}
+	}).within(t, 0.9)
+}
+
+// TestACrashLoopLeaksNothing: what a container held that was killed counts as spent, each time.
+func TestACrashLoopLeaksNothing(t *testing.T) {
+	f := newFleet(t)
+	f.scale(3)
+	every := min(seconds()/3, 10*time.Second)
+	f.measure(0, 2*seconds(), func() {
+		for end := time.Now().Add(2 * seconds()); time.Until(end) > every; {
+			f.last().crash()
+			time.Sleep(every)
+		}
+	}).within(t, 0.5)
+}
+
+// TestTheCoordinatorIsKilledAndComesBack: gateways spend what they hold and then their safe shares, and what the leader
+// before may have granted is not granted again.
+func TestTheCoordinatorIsKilledAndComesBack(t *testing.T) {
+	f := newFleet(t)
+	f.scale(3)
+	f.measure(0, 2*seconds(), func() {
+		f.replica.kill()
+		time.Sleep(seconds() / 2)
+		f.replica = f.cluster.start(f.address)
+		f.replica.lead()
+	}).within(t, 0)
+}
+
+// TestE10LeadersChange: another replica leads while the first still runs.
+func TestE10LeadersChange(t *testing.T) {
+	f := newFleet(t)
+	f.scale(3)
+	other := f.cluster.start("")
+	t.Cleanup(other.kill)
+	f.measure(0, 2*seconds(), func() {
+		for range 3 {
+			other.lead()
+			time.Sleep(seconds() / 4)
+			f.replica.lead()
+			time.Sleep(seconds() / 4)
+		}
+	}).within(t, 0)
+}
