@@ -53,12 +53,27 @@ type Lane struct {
 	MaxDepth int
 	MaxBytes int64
 	MaxWait  time.Duration
+	// Group names the group of the lane; lanes of none borrow on their own account.
+	Group string
+}
+
+// Group is lanes of one owner, a tenant, among groups of others. Groups divide what is borrowed by max-min in proportion to
+// their weights, whatever their lanes' priorities; within a group priorities and weights of lanes count.
+type Group struct {
+	Name string
+	// Weight divides what groups borrow; 0 means 1.
+	Weight float64
+	// Unlent is the part of its lanes' shares, 0 to 1, that nobody outside of the group borrows. What of it the group does
+	// not use and cannot keep is lost.
+	Unlent float64
 }
 
 // Config is what a scheduler runs.
 type Config struct {
 	Buckets []Bucket
 	Lanes   []Lane
+	// Groups are those that lanes name; one that is not listed has weight 1 and lends all.
+	Groups []Group
 	// Margin is the part of its patience (from arrival to last start) that an accepted call must have to spare:
 	// what costs more than estimated, and outside facts, would make a call late that was accepted without.
 	Margin float64

@@ -13,9 +13,16 @@ import (
 // Config is what is shared, and how.
 type Config struct {
 	// Budgets are at most 32 with different names.
+	// Budgets are at most 512; one holder uses at most 32 of them.
 	Budgets []Budget
-	// Lanes are tenant × lane, at most 64. A want of an unknown lane is one of the last.
+	// Shadows are at most 1024.
+	Shadows []Shadow
+	// Lanes are tenant × lane, at most 512. A want of an unknown lane is one of the last.
 	Lanes []budget.Lane
+	// Groups are the tenants: their weights in what is borrowed, and what of their shares they do not lend.
+	Groups []budget.Group
+	// Silent is how holders that state nothing (see Use) spend while they hear nothing.
+	Silent Outage
 	// MaxHolders is for how many holders the safe share is; more may exceed the limit while they hear nothing.
 	MaxHolders int
 	// Interval is how often holders report. TTL is how long a holder may spend after a report that was answered.
@@ -39,7 +46,57 @@ type Budget struct {
 	// Outstanding bounds ΣH, so that the next leader knows how much may be out; 0 is half of the capacity. See
 	// State: it grows when a call needs more.
 	Outstanding float64
+	// MaxHolders is for how many holders the budget's safe share is; 0 means Config.MaxHolders.
+	MaxHolders int
+	// Lanes are those that take of the budget, and their shares of it; nil are all lanes, with their own shares.
+	Lanes []LaneShare
+	// External says that the budget does not refill by itself: its level rises by Deposit alone. Rate is how fast that is
+	// expected to be.
+	External bool
 }
+
+// LaneShare is a lane's share of one budget.
+type LaneShare struct {
+	Lane  string
+	Share float64
+}
+
+// Shadow is charged what its budget is charged for some lanes, and gets back what they give back: a bound on what these
+// lanes together take, such as a tenant's borrowing limit. No message names it. It is exact where all lanes of a holder
+// are charged or none is; of a holder with both kinds what is spent and returned counts in proportion.
+type Shadow struct {
+	// Name is unique among budgets and shadows.
+	Name string
+	// Of is the budget, which is not External.
+	Of string
+	// Lanes are those that are charged.
+	Lanes []string
+	// Rate and Capacity are as a budget's. A call of more than Capacity goes when the shadow is full, and leaves it below
+	// zero.
+	Rate, Capacity float64
+}
+
+// Use is what a holder may touch. What it says of anything else is ignored.
+type Use struct {
+	// Budgets are at most 32, Lanes at most 64.
+	Budgets, Lanes []string
+	// Outage is how it spends while it hears nothing.
+	Outage Outage
+}
+
+// Outage is how a holder spends that has no lease.
+type Outage uint8
+
+// The outage modes.
+const (
+	// OutageSafe: its safe share.
+	OutageSafe Outage = iota
+	// OutageLastGrant: its safe share, at the rate that it was told last to expect where that is more. The pool leaves that
+	// much to it, so what all are told to expect is no more than the rate.
+	OutageLastGrant
+	// OutageOpen: its limits do not bind it. Nothing can be promised of what it spends; the pool leaves it its safe share.
+	OutageOpen
+)
 
 // The defaults of the times, and their reasons.
 const (

@@ -52,6 +52,8 @@ type HolderConfig struct {
 	// Fresh says that no incarnation of this name was before. Another waits for a TTL until it takes the safe share: the
 	// pool may think that the one before has its lease.
 	Fresh bool
+	// Outage is how it spends without a lease; OutageOpen is its owner's business, and as OutageSafe here.
+	Outage Outage
 }
 
 // HolderBudget is one budget; SafeRate and SafeBurst are what Safe says.

@@ -140,6 +140,11 @@ func (p *Pool) expect(name string) {
 	}
 }
 
+// Join says that a holder of the name exists, and what it may touch. A later one replaces what it may touch from then on.
+func (p *Pool) Join(name string, use Use, now time.Time) {
+	p.Expect(name, now)
+}
+
 // Forget says that the holder of the name is deleted: it spends nothing any longer, and takes no safe share. What it
 // held is spent when its TTL has passed.
 func (p *Pool) Forget(name string, now time.Time) {
