@@ -11,13 +11,18 @@ const ReportInterval = time.Second
 // ShareTTL is how long a share stays valid without news from the coordinator.
 const ShareTTL = 10 * time.Second
 
-// Bounds on one report; a receiver ends the stream that exceeds them.
+// Bounds on one message; a receiver ends the stream that exceeds them.
 const (
-	MaxRoutes       = 64
-	MaxLimits       = 16
-	MaxLanes        = 9
+	MaxRoutes = 64
+	// MaxLimits are of a policy's provider: its own, and its account's.
+	MaxLimits = 32
+	MaxLanes  = 9
+	// MaxWants are a lane's small calls, and one large one.
+	MaxWants        = 2 * MaxLanes
 	MaxModels       = 21
 	MaxMessageBytes = 1 << 20
+	// MaxDraws is how many draws or grants are sent in one message, so that the largest fit; the others follow in the next.
+	MaxDraws = 12
 )
 
 // SDKs are who is known to repeat calls by itself, beside the gateway; the last stands for all others.

@@ -55,3 +55,43 @@ func TestTheLargestReportFits(t *testing.T) {
 		t.Logf("%d of %d bytes", size, MaxMessageBytes)
 	}
 }
+
+// MaxDraws of the largest draws and grants fit a message.
+func TestTheLargestDrawsFitAMessage(t *testing.T) {
+	name := func(i int) string { return fmt.Sprintf("%03d-%s", i, strings.Repeat("n", 100)) } // ACCOUNT:LIMIT
+	var amounts []*Amount
+	for i := range MaxLimits {
+		amounts = append(amounts, &Amount{Limit: name(i), Units: 1})
+	}
+	term := &Term{Epoch: math.MaxUint64, Opening: math.MaxUint64}
+	draws, grants := &Draws{}, &Grants{}
+	for range MaxDraws {
+		d := &Draw{
+			Policy: strings.Repeat("p", 63), Provider: name(0), Sequence: math.MaxUint64, Term: term, Stamp: math.MaxInt64,
+			LeaseNanos: math.MaxInt64, Seen: amounts, Draining: true,
+		}
+		g := &Grant{
+			Policy: d.Policy, Provider: d.Provider, Incarnation: math.MaxUint64, Term: term, Ack: math.MaxUint64, Stamp: math.MaxInt64,
+			Totals: amounts, Expected: amounts, Recall: true,
+		}
+		for i := range MaxLimits {
+			d.Counts = append(d.Counts, &Count{Limit: name(i), Spent: 1, Returned: 1, Refunded: 1, Held: 1})
+		}
+		for i := range MaxWants {
+			d.Wants = append(d.Wants, &Want{Lane: name(i), Bulk: math.MaxUint64, Units: amounts})
+		}
+		for i := range MaxLanes {
+			g.Lanes = append(g.Lanes, &LaneTotal{Lane: name(i), Units: amounts, Bulk: math.MaxUint64})
+		}
+		draws.Draws, grants.Grants = append(draws.Draws, d), append(grants.Grants, g)
+	}
+	for what, m := range map[string]proto.Message{
+		"draws": &Up{Message: &Up_Draws{Draws: draws}}, "grants": &Down{Message: &Down_Grants{Grants: grants}},
+	} {
+		if size := proto.Size(m); size > MaxMessageBytes {
+			t.Errorf("the largest %s have %d bytes, and a message at most %d", what, size, MaxMessageBytes)
+		} else {
+			t.Logf("%s: %d of %d bytes", what, size, MaxMessageBytes)
+		}
+	}
+}
