@@ -35,7 +35,9 @@ type leadership struct {
 	key     client.ObjectKey
 	address string
 	now     func() time.Time
-	seen    atomic.Pointer[leader]
+	// until is when another replica may hold the lease.
+	until func() time.Time
+	seen  atomic.Pointer[leader]
 }
 
 // leader is who leads, as last seen.
@@ -46,8 +48,11 @@ type leader struct {
 	first   bool
 }
 
-func newLeadership(c client.Client, namespace, address string) *leadership {
-	l := &leadership{client: c, key: client.ObjectKey{Namespace: namespace, Name: LeaseName}, address: address, now: time.Now}
+func newLeadership(c client.Client, namespace, address string, until func() time.Time) *leadership {
+	l := &leadership{
+		client: c, key: client.ObjectKey{Namespace: namespace, Name: LeaseName}, address: address,
+		now: time.Now, until: until,
+	}
 	l.seen.Store(&leader{})
 	return l
 }
@@ -63,6 +68,9 @@ func (l *leadership) Epoch() uint64 { return l.seen.Load().epoch }
 
 // First implements coordinator.Leadership.
 func (l *leadership) First() bool { return l.seen.Load().first }
+
+// Until implements coordinator.Leadership.
+func (l *leadership) Until() time.Time { return l.until() }
 
 // watch looks at the lease until ctx ends or this replica leads, on every replica.
 func (l *leadership) watch(ctx context.Context) error {

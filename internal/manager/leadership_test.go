@@ -32,7 +32,7 @@ func leadershipOver(t *testing.T, objects ...client.Object) *leadership {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLeadership(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), "ns", "10.0.0.1:9443")
+	l := newLeadership(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), "ns", "10.0.0.1:9443", func() time.Time { return leaseNow })
 	l.now = func() time.Time { return leaseNow }
 	return l
 }

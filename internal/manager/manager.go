@@ -50,6 +50,7 @@ type parts struct {
 	// direct reads and writes without a cache.
 	direct      client.Client
 	source      *certs.Source
+	fence       *fence
 	leadership  *leadership
 	coordinator *coordinator.Server
 }
@@ -92,6 +93,9 @@ func (p *parts) makeClients() error {
 }
 
 func (p *parts) makeManager() (err error) {
+	if p.fence, err = newFence(p.config, p.opts.Namespace); err != nil {
+		return err
+	}
 	p.mgr, err = ctrl.NewManager(p.config, ctrl.Options{
 		Scheme: p.direct.Scheme(), Logger: logr.FromSlogHandler(p.log.Handler()),
 		Cache: controller.CacheOptions(), Client: controller.ClientOptions(),
@@ -100,7 +104,7 @@ func (p *parts) makeManager() (err error) {
 		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
 			Port: p.opts.WebhookPort, TLSOpts: []func(*tls.Config){p.serveTLS},
 		}),
-		LeaderElection: true, LeaderElectionID: LeaseName, LeaderElectionNamespace: p.opts.Namespace,
+		LeaderElection: true, LeaderElectionID: LeaseName, LeaderElectionResourceLockInterface: p.fence,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 ptr.To(leaseDuration), RenewDeadline: ptr.To(renewDeadline), RetryPeriod: ptr.To(retryPeriod),
 	})
@@ -117,7 +121,7 @@ func (p *parts) addCertificates() error {
 }
 
 func (p *parts) addCoordinator() error {
-	p.leadership = newLeadership(p.direct, p.opts.Namespace, p.opts.advertised())
+	p.leadership = newLeadership(p.direct, p.opts.Namespace, p.opts.advertised(), p.fence.Until)
 	p.coordinator = coordinator.New(coordinator.Options{
 		Reviewer:   coordinator.TokenReviewer{Reviews: tokenReviews{p.direct}},
 		Leadership: p.leadership,
