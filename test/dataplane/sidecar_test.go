@@ -20,14 +20,7 @@ import (
 func TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 	dir := t.TempDir()
 	planFile, labels := filepath.Join(dir, "plan.json"), filepath.Join(dir, "labels")
-	write := func(path string, data []byte) {
-		if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(path string, data []byte) { writeFile(t, path, data) }
 	write(labels, []byte("app=\"support\"\n"))
 	g := &gateway{t: t, Gateway: dataplane.Run(t, binary, "--plan", dir, "--labels", labels, "--state", dir, "--namespace", "team-support")}
 	routes := func(want string) func() bool {
@@ -48,6 +41,17 @@ func TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 	g.Eventually("the next plan", routes("/third"))
 	write(labels, []byte("app=\"other\"\n"))
 	g.Eventually("the labels' effect", func() bool { status, _ := g.Get(g.URL + "/third/v1/models"); return status == http.StatusNotFound })
+}
+
+// writeFile replaces a file at once, as the kubelet does.
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // mounted is a plan whose policy selects app=support.

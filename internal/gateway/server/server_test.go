@@ -74,6 +74,45 @@ func TestD15BothLoopbackAddressesServeCalls(t *testing.T) {
 	}
 }
 
+// TestD15OthersReachHealthAndNoCalls: another pod's connection comes to an address that is not the loopback's own.
+func TestD15OthersReachHealthAndNoCalls(t *testing.T) {
+	s, err := Listen(t.Context(), Options{
+		Data:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
+		Admin: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), AdminAddress: ":0",
+		DataAddress: "127.0.0.1:0", Busy: func() (int64, time.Time) { return 0, time.Time{} }, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	hosts := []string{"127.0.0.2"} // as good as a pod's address, and always there
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && !ip.IP.IsLinkLocalUnicast() {
+			hosts = append(hosts, ip.IP.String())
+		}
+	}
+	_, data, _ := net.SplitHostPort(s.DataAddr())
+	_, admin, _ := net.SplitHostPort(s.AdminAddr())
+	for _, host := range hosts {
+		if status, err := get(t, net.JoinHostPort(host, data)); err == nil {
+			t.Errorf("calls are served at %s: %d", host, status)
+		}
+		if status, err := get(t, net.JoinHostPort(host, admin)); status != http.StatusAccepted {
+			t.Errorf("health at %s: %d %v", host, status, err)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestB10SlowHeadersAreCut: whoever sends a byte now and then does not hold a connection.
 func TestB10SlowHeadersAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
