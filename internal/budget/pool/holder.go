@@ -29,6 +29,8 @@ type Holder struct {
 	draining    bool
 	// bulk are the newest large calls that were granted, by lane.
 	bulk map[string]uint64
+	// left are budgets that made room for others: see Adopt.
+	left []left
 	// told is when it last reported, news that something came since which asks for another report.
 	told time.Time
 	news bool
