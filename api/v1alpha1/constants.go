@@ -17,12 +17,42 @@ const (
 	ConditionThrottled = "Throttled"
 )
 
+// Condition types of ProviderAccounts, in the order in which status carries them: Accepted, these, and Degraded.
+const (
+	// ConditionLimitsMatch says whether the limits are those that the provider states.
+	ConditionLimitsMatch = "LimitsMatch"
+	// ConditionOversubscribed says whether more was promised to namespaces than the account has.
+	ConditionOversubscribed = "Oversubscribed"
+)
+
 // Reasons of Accepted.
 const (
 	ReasonValid      = "Valid"
 	ReasonInvalid    = "Invalid"
 	ReasonOverridden = "Overridden"
 	ReasonPlanTooBig = "PlanTooBig"
+	// ReasonAccountNotFound: no ProviderAccount has the name that accountRef gives, or it is not accepted.
+	ReasonAccountNotFound = "AccountNotFound"
+	// ReasonAccountNotAllowed: the account's allowedNamespaces do not list this namespace.
+	ReasonAccountNotAllowed = "AccountNotAllowed"
+)
+
+// Reasons of LimitsMatch, beside Unknown: the provider states nothing, or no call was made yet.
+const (
+	ReasonMatches = "Matches"
+	// ReasonLearned: none are declared, and what the provider states is taken for them.
+	ReasonLearned = "Learned"
+	// ReasonDeclaredAboveProvider: more is declared than the provider states.
+	ReasonDeclaredAboveProvider = "DeclaredAboveProvider"
+)
+
+// Reasons of Oversubscribed.
+const (
+	ReasonFits = "Fits"
+	// ReasonLimitsExceedAccount: the policies' own limits add up to more than the account's.
+	ReasonLimitsExceedAccount = "LimitsExceedAccount"
+	// ReasonCallsExceedAccount: the largest calls of guaranteed lanes do not fit into the account's burst together.
+	ReasonCallsExceedAccount = "CallsExceedAccount"
 )
 
 // Reasons of Programmed.
@@ -47,12 +77,16 @@ const (
 	ReasonConnected          = "Connected"
 	ReasonDisconnected       = "GatewaysDisconnected"
 	ReasonProviderOverloaded = "ProviderOverloaded"
+	// ReasonBudgetStoreLost: the store that budgets are drawn from does not answer.
+	ReasonBudgetStoreLost = "BudgetStoreLost"
 )
 
 // Reasons of Throttled. Each has a fixed next step.
 const (
-	ReasonNotThrottled  = "NotThrottled"
-	ReasonPolicyLimit   = "PolicyLimit"
+	ReasonNotThrottled = "NotThrottled"
+	ReasonPolicyLimit  = "PolicyLimit"
+	// ReasonAccountShare says that calls wait for a limit of the account, which is shared with others.
+	ReasonAccountShare  = "AccountShare"
 	ReasonProviderLimit = "ProviderLimit"
 	// ReasonOutsideTraffic says that others use the provider's limit with the same key or account.
 	ReasonOutsideTraffic = "OutsideTraffic"

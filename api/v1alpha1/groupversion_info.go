@@ -14,7 +14,7 @@ var GroupVersion = schema.GroupVersion{Group: "headgate.dev", Version: "v1alpha1
 
 // AddToScheme registers this package's types.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &RateLimitPolicy{}, &RateLimitPolicyList{})
+	s.AddKnownTypes(GroupVersion, &RateLimitPolicy{}, &RateLimitPolicyList{}, &ProviderAccount{}, &ProviderAccountList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -48,8 +48,21 @@ type Provider struct {
 	// +optional
 	CredentialKey string `json:"credentialKey,omitempty"`
 
+	// accountRef names the ProviderAccount that the calls draw on. Its limits hold beside those of this policy,
+	// shared with the other namespaces that refer to it; together there are at most 16. It must speak this
+	// provider's dialect and allow this namespace. Absent means that the policy shares nothing with others.
+	// +optional
+	AccountRef *AccountRef `json:"accountRef,omitempty"`
+
+	// outage is what a gateway does that hears from no coordinator. Safe keeps to half of an equal part of each
+	// limit. LastGrant goes on at the rate that it was told last. Open holds calls to what the provider itself
+	// reports. Whatever was used above the limits is made up for afterwards, so that nothing bursts. Absent
+	// means Safe.
+	// +optional
+	Outage Outage `json:"outage,omitempty"`
+
 	// limits are this policy's allowances, by name, at most 16. A call is charged to every limit it
-	// matches. Absent means that only what the provider itself reports is obeyed.
+	// matches. Absent means that only what the provider itself reports is obeyed, and what the account allows.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
@@ -85,6 +98,31 @@ type Provider struct {
 	// +optional
 	Lanes []Lane `json:"lanes,omitempty"`
 }
+
+// AccountRef names a ProviderAccount.
+type AccountRef struct {
+	// name is the ProviderAccount's.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +required
+	Name string `json:"name,omitempty"`
+}
+
+// Outage says what a gateway does that hears from no coordinator.
+//
+// +kubebuilder:validation:Enum=Safe;LastGrant;Open
+type Outage string
+
+// What a gateway does that hears from no coordinator.
+const (
+	// OutageSafe keeps to half of an equal part of each limit.
+	OutageSafe Outage = "Safe"
+	// OutageLastGrant goes on at the rate that was granted last.
+	OutageLastGrant Outage = "LastGrant"
+	// OutageOpen leaves the limits to the provider's own.
+	OutageOpen Outage = "Open"
+)
 
 // Budget is what a limit counts.
 //

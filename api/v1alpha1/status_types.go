@@ -116,6 +116,9 @@ type LaneStatus struct {
 	// +kubebuilder:validation:MaxLength=96
 	// +required
 	Name string `json:"name,omitempty"`
+	// nextBulkIn is an estimate of when the next large call that waits in the lane goes.
+	// +optional
+	NextBulkIn Wait `json:"nextBulkIn,omitempty"`
 	// offered calls arrived.
 	// +optional
 	Offered int64 `json:"offered"`
@@ -170,8 +173,8 @@ const (
 
 // LimitStatus is one limit's figures. Amounts are per window unless they say remaining.
 type LimitStatus struct {
-	// name is PROVIDER/LIMIT.
-	// +kubebuilder:validation:MaxLength=96
+	// name is PROVIDER/LIMIT, and PROVIDER/ACCOUNT:LIMIT of an account's.
+	// +kubebuilder:validation:MaxLength=128
 	// +required
 	Name string `json:"name,omitempty"`
 	// offered is what the apps asked for.
@@ -189,6 +192,9 @@ type LimitStatus struct {
 	// remainingHeldForLanes is the part of remaining that lanes have claimed.
 	// +optional
 	RemainingHeldForLanes Amount `json:"remainingHeldForLanes,omitempty"`
+	// share is what this namespace may use of an account's limit now, by what it and others ask for.
+	// +optional
+	Share Amount `json:"share,omitempty"`
 	// state is Binding (calls wait for it, or for what the provider has left of it), Near or Free.
 	// +optional
 	State LimitState `json:"state,omitempty"`
@@ -205,6 +211,9 @@ type LimitStatus struct {
 	// used is what was used.
 	// +optional
 	Used Amount `json:"used,omitempty"`
+	// usedBorrowed is the part of used that is beyond what the account guarantees to this namespace.
+	// +optional
+	UsedBorrowed Amount `json:"usedBorrowed,omitempty"`
 	// usedElsewhere is about what others use of the provider's limit, with the same key or account.
 	// +optional
 	UsedElsewhere Amount `json:"usedElsewhere,omitempty"`
@@ -280,7 +289,7 @@ type ProviderStatus struct {
 // Summary is the verdict, for the columns of kubectl get and the end of kubectl describe.
 type Summary struct {
 	// bindingLimit is the limit calls wait for, or -.
-	// +kubebuilder:validation:MaxLength=96
+	// +kubebuilder:validation:MaxLength=128
 	// +optional
 	BindingLimit string `json:"bindingLimit,omitempty"`
 	// figuresAt is when the figures were taken.

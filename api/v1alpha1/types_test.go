@@ -50,7 +50,7 @@ func TestSchemeKnowsTheTypes(t *testing.T) {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"RateLimitPolicy", "RateLimitPolicyList"} {
+	for _, kind := range []string{"RateLimitPolicy", "RateLimitPolicyList", "ProviderAccount", "ProviderAccountList"} {
 		if !scheme.Recognizes(GroupVersion.WithKind(kind)) {
 			t.Errorf("the scheme does not know %s", kind)
 		}

@@ -100,9 +100,19 @@ func (s *policySource) look(now time.Time) {
 	}
 }
 
+var errNoPolicy = errors.New("no RateLimitPolicy in it")
+
 // apply compiles the file. One bad policy refuses the whole edit: half of it would surprise.
 func (s *policySource) apply(content []byte, now time.Time) error {
-	policies, err := policy.Decode(content)
+	objects, err := policy.Read(content)
+	if err != nil {
+		return err
+	}
+	policies := objects.Policies
+	if len(policies) == 0 {
+		return errNoPolicy
+	}
+	accounts, err := objects.AccountsOf(s.namespace)
 	if err != nil {
 		return err
 	}
@@ -110,7 +120,7 @@ func (s *policySource) apply(content []byte, now time.Time) error {
 		// A lone gateway has no pod whose labels could choose.
 		policies[i].Spec.PodSelector = nil
 	}
-	p, outcomes := policy.Compile(policies, policy.Inputs{Namespace: s.namespace, Previous: s.control.Current(), Now: now})
+	p, outcomes := policy.Compile(policies, policy.Inputs{Namespace: s.namespace, Accounts: accounts, Previous: s.control.Current(), Now: now})
 	var errs []error
 	for i := range outcomes {
 		for _, e := range outcomes[i].Errors {

@@ -3,6 +3,8 @@
 
 package plan
 
+import "strings"
+
 // Version is the newest version of this contract. A gateway reads its own and the two before it. A plan states the
 // oldest version that knows all of its fields, so that gateways that were not restarted go on reading it.
 const Version = 3
@@ -93,6 +95,21 @@ type Limit struct {
 	Account string `json:"account,omitempty"`
 	// MaxGateways bounds the safe share of an account's limit, over all namespaces; 0 takes the policy's.
 	MaxGateways int32 `json:"maxGateways,omitempty"`
+	// Watch marks a limit that binds nothing, and is there for the gateways to report what the provider states of its
+	// budget: an account's limits are learned by it. A reader that does not know it is bound by nothing either.
+	Watch bool `json:"watch,omitempty"`
+}
+
+// AccountSeparator stands between an account's name and its limit's, and in no other limit's name.
+const AccountSeparator = ":"
+
+// AccountOf is the account that a limit's name begins with, empty where the limit is the policy's own.
+func AccountOf(limitName string) string {
+	account, _, found := strings.Cut(limitName, AccountSeparator)
+	if !found {
+		return ""
+	}
+	return account
 }
 
 // What a gateway does that hears from no coordinator; empty is Safe: half of an equal part of each limit.

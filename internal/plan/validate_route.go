@@ -39,6 +39,9 @@ func (r *Route) validate() error {
 	if err := r.validateLimits(); err != nil {
 		return err
 	}
+	if r.Outage != "" && r.Outage != LastGrant && r.Outage != Open {
+		return fmt.Errorf("outage %q is not known", r.Outage)
+	}
 	if err := r.validateBehaviour(); err != nil {
 		return err
 	}
@@ -77,6 +80,9 @@ func (r *Route) validateLimits() error {
 		if err := limit.validate(); err != nil {
 			return fmt.Errorf("limit %s: %w", limit.Name, err)
 		}
+		if limit.Account != "" && limit.Account != r.Account {
+			return fmt.Errorf("limit %s: it is of account %q and the route of %q", limit.Name, limit.Account, r.Account)
+		}
 	}
 	return nil
 }
@@ -87,6 +93,12 @@ func (l Limit) validate() error {
 	}
 	if len(l.Models) > MaxModels {
 		return fmt.Errorf("%d models exceed %d", len(l.Models), MaxModels)
+	}
+	if l.Account != "" && AccountOf(l.Name) != l.Account {
+		return fmt.Errorf("it is of account %q, which its name does not begin with", l.Account)
+	}
+	if l.MaxGateways < 0 {
+		return fmt.Errorf("maxGateways %d is negative", l.MaxGateways)
 	}
 	switch l.Budget {
 	case InFlight:

@@ -143,6 +143,10 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 			failover("other")(p)
 			p.Policies[1].Routes[1].Throttle = Throttle{MaxAttempts: 1, OnCeilingExceeded: Failover, FailoverTo: "openai"}
 		}, "fails over too"},
+		"outage":              {route(func(r *Route) { r.Outage = "Never" }), `outage "Never"`},
+		"another's account":   {limit(func(l *Limit) { l.Name, l.Account = "acme:requests", "acme" }), `the route of ""`},
+		"account's name":      {limit(func(l *Limit) { l.Account = "acme" }), "does not begin with"},
+		"account's gateways":  {limit(func(l *Limit) { l.MaxGateways = -1 }), "maxGateways -1"},
 		"last lane's matches": {route(func(r *Route) { r.Lanes[1].MinInputTokens = 1 }), "last lane"},
 	}
 	for name, tc := range tests {

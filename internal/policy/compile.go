@@ -21,6 +21,9 @@ type Inputs struct {
 	// CoordinatorCA and ProviderCA are PEM bundles; see plan.Plan.
 	CoordinatorCA string
 	ProviderCA    string
+	// Accounts are the ProviderAccounts there are, by name, as the namespace sees them: of those that its policies refer
+	// to. One that ValidateAccount refuses is left out.
+	Accounts map[string]Account
 	// Previous is the plan that this one replaces, nil if none is known.
 	Previous *plan.Plan
 	// Now numbers a new revision.
@@ -33,6 +36,9 @@ type Outcome struct {
 	Name string
 	// Errors keep this generation of the policy out of the plan; the last good one stays in it.
 	Errors field.ErrorList
+	// Account is AccountNotFound or AccountNotAllowed where Errors are about an account that the policy refers to, else
+	// empty. The rest of the policy is in the plan all the same.
+	Account string
 	// TooBig says that the policy is valid and was left out because the plan would exceed its bound.
 	TooBig bool
 	// Overrides names the routes of this policy that another policy governs for every pod of this one.
@@ -56,11 +62,13 @@ func Compile(policies []v1alpha1.RateLimitPolicy, in Inputs) (plan.Plan, []Outco
 	outcomes := make([]Outcome, len(policies))
 	compiled := make(map[int]plan.Policy, len(policies))
 	for i := range policies {
-		outcomes[i] = Outcome{Name: policies[i].Name, Errors: Validate(&policies[i])}
-		if len(outcomes[i].Errors) == 0 {
-			compiled[i] = compilePolicy(&policies[i], in)
-		} else if before := lastGood(&policies[i], in.Previous); before != nil {
-			compiled[i] = *before
+		errs, account := validateAll(&policies[i], in.Accounts)
+		outcomes[i] = Outcome{Name: policies[i].Name, Errors: errs, Account: account}
+		before := lastGood(&policies[i], in.Previous)
+		if len(errs) == 0 || account != "" {
+			compiled[i] = compilePolicy(&policies[i], before, in)
+		} else if before != nil {
+			compiled[i] = drawAnew(*before, in)
 		}
 	}
 	result := plan.Plan{
@@ -77,6 +85,18 @@ func Compile(policies []v1alpha1.RateLimitPolicy, in Inputs) (plan.Plan, []Outco
 	result.Version = result.NeededVersion()
 	result.Revision = revision(result, in)
 	return result, outcomes
+}
+
+// validateAll looks at accounts only where the policy itself is sound. An account that cannot be drawn on is no reason to
+// free a policy's pods of its own limits.
+func validateAll(p *v1alpha1.RateLimitPolicy, accounts map[string]Account) (errs field.ErrorList, account string) {
+	if errs = Validate(p); len(errs) > 0 {
+		return errs, ""
+	}
+	if errs, account = ValidateAccounts(p, accounts); account == v1alpha1.ReasonInvalid {
+		account = ""
+	}
+	return errs, account
 }
 
 // lastGood is the policy as it stands in the previous plan: an edit that became invalid (the webhook was
@@ -104,15 +124,31 @@ func revision(next plan.Plan, in Inputs) int64 {
 	return plan.NextRevision(in.Previous.Revision, in.Now)
 }
 
-func compilePolicy(p *v1alpha1.RateLimitPolicy, in Inputs) plan.Policy {
+func compilePolicy(p *v1alpha1.RateLimitPolicy, before *plan.Policy, in Inputs) plan.Policy {
 	out := plan.Policy{
 		Name: p.Name, UID: string(p.UID), Generation: p.Generation,
 		Selector: terms(p.Spec.PodSelector), MaxGateways: maxGateways(p, in),
 	}
 	for i := range p.Spec.Providers {
-		out.Routes = append(out.Routes, compileRoute(&p.Spec.Providers[i], p.Spec.Mode))
+		route := compileRoute(&p.Spec.Providers[i], p.Spec.Mode)
+		if name := accountRef(&p.Spec.Providers[i]); name != "" {
+			draw(&route, name, in, routeOf(before, route.Name))
+		}
+		out.Routes = append(out.Routes, route)
 	}
 	return out
+}
+
+func routeOf(p *plan.Policy, name string) *plan.Route {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Routes {
+		if p.Routes[i].Name == name {
+			return &p.Routes[i]
+		}
+	}
+	return nil
 }
 
 // maxGateways is twice the pods seen, so that a rollout's surge fits. The number in the plan before is kept

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -25,14 +26,31 @@ const (
 	maxDocuments = 1000
 )
 
-// Decode reads RateLimitPolicy objects from YAML, one document each. It is strict, as the API server is: an
-// unknown or repeated field, a wrong type and an empty string are errors with their path. It does not
-// validate.
+// Objects are what a file holds.
+type Objects struct {
+	Policies []v1alpha1.RateLimitPolicy
+	Accounts []v1alpha1.ProviderAccount
+}
+
+// Decode reads RateLimitPolicy objects from YAML, as Read does, and passes over ProviderAccounts.
 func Decode(data []byte) ([]v1alpha1.RateLimitPolicy, error) {
-	if len(data) > maxFileBytes {
-		return nil, fmt.Errorf("the file has %d bytes, more than %d", len(data), maxFileBytes)
+	objects, err := Read(data)
+	if err != nil {
+		return nil, err
 	}
-	var policies []v1alpha1.RateLimitPolicy
+	if len(objects.Policies) == 0 {
+		return nil, errors.New("no RateLimitPolicy in it")
+	}
+	return objects.Policies, nil
+}
+
+// Read reads RateLimitPolicy and ProviderAccount objects from YAML, one document each. It is strict, as the API server
+// is: an unknown or repeated field, a wrong type and an empty string are errors with their path. It does not validate.
+func Read(data []byte) (Objects, error) {
+	var out Objects
+	if len(data) > maxFileBytes {
+		return out, fmt.Errorf("the file has %d bytes, more than %d", len(data), maxFileBytes)
+	}
 	// The reader loses an unterminated last line whose length is a multiple of its buffer.
 	terminated := io.MultiReader(bytes.NewReader(data), strings.NewReader("\n"))
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(terminated))
@@ -41,83 +59,120 @@ func Decode(data []byte) ([]v1alpha1.RateLimitPolicy, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if err == nil {
+			err = out.add(content)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", document, err)
+			return Objects{}, fmt.Errorf("document %d: %w", document, err)
 		}
-		policy, err := decodeDocument(content)
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", document, err)
+		if len(out.Policies)+len(out.Accounts) > maxDocuments {
+			return Objects{}, fmt.Errorf("more than %d policies and accounts", maxDocuments)
 		}
-		if policy == nil {
-			continue
-		}
-		if len(policies) == maxDocuments {
-			return nil, fmt.Errorf("more than %d policies", maxDocuments)
-		}
-		policies = append(policies, *policy)
 	}
-	if len(policies) == 0 {
-		return nil, errors.New("no RateLimitPolicy in it")
+	if len(out.Policies)+len(out.Accounts) == 0 {
+		return Objects{}, errors.New("no RateLimitPolicy in it")
 	}
-	return policies, uniqueNames(policies)
+	return out, out.uniqueNames()
 }
 
-// decodeDocument returns nil for a document of comments and space.
-func decodeDocument(content []byte) (*v1alpha1.RateLimitPolicy, error) {
+// add reads one document; one of comments and space is nothing.
+func (o *Objects) add(content []byte) error {
 	asJSON, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if bytes.Equal(bytes.TrimSpace(asJSON), []byte("null")) {
-		return nil, nil
+		return nil
 	}
-	if err := checkKind(asJSON); err != nil {
-		return nil, err
+	kind, err := checkKind(asJSON)
+	if err != nil {
+		return err
 	}
-	if err := checkRaw(asJSON); err != nil {
-		return nil, err
+	if kind == accountKind {
+		var account v1alpha1.ProviderAccount
+		err := decodeObject(asJSON, accountSpecType, &account)
+		o.Accounts = append(o.Accounts, account)
+		return errors.Join(err, checkName("the account", account.Name))
 	}
 	var policy v1alpha1.RateLimitPolicy
-	strict, err := json.UnmarshalStrict(asJSON, &policy)
-	if err := errors.Join(append(strict, err)...); err != nil {
-		return nil, err
+	if err := decodeObject(asJSON, specType, &policy); err != nil {
+		return err
 	}
-	return &policy, checkName(&policy)
+	o.Policies = append(o.Policies, policy)
+	return checkName("the policy", policy.Name)
 }
 
-func checkKind(asJSON []byte) error {
+func decodeObject(asJSON []byte, spec reflect.Type, into any) error {
+	if err := checkRaw(asJSON, spec); err != nil {
+		return err
+	}
+	strict, err := json.UnmarshalStrict(asJSON, into)
+	return errors.Join(append(strict, err)...)
+}
+
+// The kinds that are read.
+const (
+	policyKind  = "RateLimitPolicy"
+	accountKind = "ProviderAccount"
+)
+
+func checkKind(asJSON []byte) (string, error) {
 	var head struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
 	}
 	if err := json.UnmarshalCaseSensitivePreserveInts(asJSON, &head); err != nil {
-		return err
+		return "", err
 	}
-	if head.APIVersion != v1alpha1.GroupVersion.String() || head.Kind != "RateLimitPolicy" {
-		return fmt.Errorf("apiVersion %q, kind %q: only %s, RateLimitPolicy is read",
-			head.APIVersion, head.Kind, v1alpha1.GroupVersion)
+	if head.APIVersion != v1alpha1.GroupVersion.String() || head.Kind != policyKind && head.Kind != accountKind {
+		return "", fmt.Errorf("apiVersion %q, kind %q: only %s, %s and %s are read",
+			head.APIVersion, head.Kind, v1alpha1.GroupVersion, policyKind, accountKind)
 	}
-	return nil
+	return head.Kind, nil
 }
 
-func checkName(p *v1alpha1.RateLimitPolicy) error {
-	if p.Name == "" {
-		return errors.New("metadata.name: give the policy a name")
+func checkName(of, name string) error {
+	if name == "" {
+		return fmt.Errorf("metadata.name: give %s a name", of)
 	}
-	if problems := validation.IsDNS1123Subdomain(p.Name); len(problems) > 0 {
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
 		return fmt.Errorf("metadata.name: %s", problems[0])
 	}
 	return nil
 }
 
-func uniqueNames(policies []v1alpha1.RateLimitPolicy) error {
+func (o *Objects) uniqueNames() error {
 	seen := map[string]bool{}
-	for i := range policies {
-		name := policies[i].Namespace + "/" + policies[i].Name
+	for i := range o.Policies {
+		name := o.Policies[i].Namespace + "/" + o.Policies[i].Name
 		if seen[name] {
-			return fmt.Errorf("policy %s appears twice", policies[i].Name)
+			return fmt.Errorf("policy %s appears twice", o.Policies[i].Name)
+		}
+		seen[name] = true
+	}
+	for i := range o.Accounts {
+		name := o.Accounts[i].Name // of no namespace, so that no policy's is equal
+		if seen[name] {
+			return fmt.Errorf("account %s appears twice", name)
 		}
 		seen[name] = true
 	}
 	return nil
+}
+
+// AccountsOf are the accounts of a file, by name. Who writes the file may use what is in it: a namespace's labels are not
+// known, so allowedNamespaces say nothing here. What is wrong with an account is an error with its path.
+func (o *Objects) AccountsOf(namespace string) (map[string]Account, error) {
+	out := make(map[string]Account, len(o.Accounts))
+	var errs []error
+	for i := range o.Accounts {
+		a := &o.Accounts[i]
+		for _, err := range ValidateAccount(a) {
+			errs = append(errs, fmt.Errorf("account %s: %w", a.Name, err))
+		}
+		account := AccountFor(a, namespace, nil)
+		account.Allowed = true
+		out[a.Name] = account
+	}
+	return out, errors.Join(errs...)
 }

@@ -6,6 +6,7 @@ package policy
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"unicode/utf8"
 
@@ -25,7 +26,7 @@ var quantityFields = []string{"amount", "burst", "largestCall", "minInputTokens"
 
 // checkRaw holds what the Go types cannot tell afterwards: empty strings, which look absent there and which
 // the API server refuses, and the text of quantities. Null is absent to both.
-func checkRaw(asJSON []byte) error {
+func checkRaw(asJSON []byte, t reflect.Type) error {
 	var object struct {
 		Spec any `json:"spec"`
 	}
@@ -34,12 +35,12 @@ func checkRaw(asJSON []byte) error {
 	}
 	spec := field.NewPath("spec")
 	if object.Spec == nil {
-		return field.Required(spec, "state what the policy asks for")
+		return field.Required(spec, "state what it asks for")
 	}
 	if err := rawValue(spec, "spec", object.Spec, maxRawDepth); err != nil {
 		return err
 	}
-	return checkTypes(spec, object.Spec, specType)
+	return checkTypes(spec, object.Spec, t)
 }
 
 func rawValue(path *field.Path, name string, value any, depth int) error {
@@ -71,7 +72,7 @@ func rawMap(path *field.Path, object map[string]any, depth int) error {
 	var errs []error
 	for _, key := range sortedKeys(object) {
 		// Labels and their values may be empty and may have any name.
-		if key == "podSelector" {
+		if key == "podSelector" || key == "selector" {
 			continue
 		}
 		errs = append(errs, rawValue(path.Child(key), key, object[key], depth-1))

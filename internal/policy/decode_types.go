@@ -15,8 +15,9 @@ import (
 )
 
 var (
-	specType     = reflect.TypeFor[v1alpha1.RateLimitPolicySpec]()
-	quantityType = reflect.TypeFor[resource.Quantity]()
+	specType        = reflect.TypeFor[v1alpha1.RateLimitPolicySpec]()
+	accountSpecType = reflect.TypeFor[v1alpha1.ProviderAccountSpec]()
+	quantityType    = reflect.TypeFor[resource.Quantity]()
 )
 
 // checkTypes compares values with the types they are to be decoded into, since the decoder names a field without the

@@ -34,6 +34,7 @@ type goldenOutcome struct {
 	Guarantees   []string   `json:",omitempty"`
 	Overrides    []Override `json:",omitempty"`
 	OverriddenBy string     `json:",omitempty"`
+	Account      string     `json:",omitempty"`
 }
 
 func testInputs(policies []v1alpha1.RateLimitPolicy) Inputs {
@@ -44,6 +45,17 @@ func testInputs(policies []v1alpha1.RateLimitPolicy) Inputs {
 		}
 	}
 	return in
+}
+
+// testAccounts are as the namespace team sees them.
+func testAccounts(accounts []v1alpha1.ProviderAccount) map[string]Account {
+	out := map[string]Account{}
+	for i := range accounts {
+		if len(ValidateAccount(&accounts[i])) == 0 {
+			out[accounts[i].Name] = AccountFor(&accounts[i], "team", map[string]string{"tier": "gold"})
+		}
+	}
+	return out
 }
 
 func TestCompileGolden(t *testing.T) {
@@ -65,11 +77,13 @@ func compileFile(t *testing.T, path string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := Decode(content)
+	objects, err := Read(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, outcomes := Compile(policies, testInputs(policies))
+	policies, in := objects.Policies, testInputs(objects.Policies)
+	in.Accounts = testAccounts(objects.Accounts)
+	result, outcomes := Compile(policies, in)
 	if err := result.Validate(); err != nil {
 		t.Errorf("the gateway refuses the plan: %v", err)
 	}
@@ -77,6 +91,7 @@ func compileFile(t *testing.T, path string) []byte {
 	for i, o := range outcomes {
 		one := goldenOutcome{
 			Name: o.Name, Warnings: Warnings(&policies[i]), Guarantees: Guarantees(&policies[i]), Overrides: o.Overrides, OverriddenBy: o.OverriddenBy,
+			Account: o.Account,
 		}
 		for _, e := range o.Errors {
 			one.Errors = append(one.Errors, e.Error())

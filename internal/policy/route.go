@@ -22,6 +22,7 @@ func compileRoute(p *v1alpha1.Provider, mode v1alpha1.Mode) plan.Route {
 	return plan.Route{
 		Name: p.Name, Dialect: dialectOf(p).Name, BaseURL: baseURLOf(p),
 		CredentialKey: p.CredentialKey, Observe: cmp.Or(p.Mode, mode) == v1alpha1.ModeObserve,
+		Outage:   unlessDeclined(p.Outage, v1alpha1.OutageSafe),
 		Limits:   compileLimits(p.Limits),
 		Deadline: compileDeadline(p), Deferred: compileDeferred(p),
 		Throttle: compileThrottle(p.Throttle), Unguided: compileUnguided(p.Unguided),

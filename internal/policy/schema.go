@@ -79,6 +79,8 @@ func providerSchema(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 		text(path.Child("baseURL"), p.BaseURL, minBaseURLLength, maxBaseURLLength, nil),
 		enum(path.Child("mode"), p.Mode, modes),
 		text(path.Child("credentialKey"), p.CredentialKey, 1, maxKeyLength, routePattern),
+		accountRefSchema(path.Child("accountRef"), p.AccountRef),
+		enum(path.Child("outage"), p.Outage, outages),
 		limitsSchema(path.Child("limits"), p.Limits),
 		deadlineSchema(path.Child("deadline"), p.Deadline),
 		throttleSchema(path.Child("throttle"), p.Throttle),

@@ -40,6 +40,9 @@ const (
 	maxWeight          = 100
 	maxPathLength      = 256
 
+	maxTenants           = 128
+	maxAllowedNames      = 256
+	maxNamespaceLength   = 63
 	maxHeaderNameLength  = 63
 	maxHeaderValueLength = 256
 )
@@ -63,6 +66,7 @@ var (
 	ceilingExceeded = []v1alpha1.CeilingExceeded{
 		v1alpha1.CeilingDecline, v1alpha1.CeilingDefer, v1alpha1.CeilingFailover,
 	}
+	outages = []v1alpha1.Outage{v1alpha1.OutageSafe, v1alpha1.OutageLastGrant, v1alpha1.OutageOpen}
 	budgets = []v1alpha1.Budget{
 		v1alpha1.BudgetRequests, v1alpha1.BudgetTokens, v1alpha1.BudgetInputTokens, v1alpha1.BudgetOutputTokens,
 		v1alpha1.BudgetInFlight,

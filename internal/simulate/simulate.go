@@ -6,6 +6,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -80,14 +81,19 @@ func baselines(r *result.Result, p *plan.Policy, wl *workload.Workload, seed uin
 
 // compile reads one policy as the gateway would get it.
 func compile(content []byte) (*plan.Policy, error) {
-	policies, err := policy.Decode(content)
+	objects, err := policy.Read(content)
 	if err != nil {
 		return nil, fmt.Errorf("%w: policy: %w", ErrInvalid, err)
 	}
+	accounts, err := objects.AccountsOf("default")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	policies := objects.Policies
 	if len(policies) != 1 {
 		return nil, fmt.Errorf("%w: policy: the file holds %d policies; give one", ErrInvalid, len(policies))
 	}
-	compiled, outcomes := policy.Compile(policies, policy.Inputs{Namespace: "default"})
+	compiled, outcomes := policy.Compile(policies, policy.Inputs{Namespace: "default", Accounts: accounts})
 	if errs := outcomes[0].Errors; len(errs) > 0 {
 		lines := make([]string, len(errs))
 		for i, e := range errs {
@@ -98,7 +104,20 @@ func compile(content []byte) (*plan.Policy, error) {
 	if len(compiled.Policies) != 1 {
 		return nil, fmt.Errorf("%w: policy %s does not fit into a plan", ErrInvalid, policies[0].Name)
 	}
+	asOwn(&compiled.Policies[0])
 	return &compiled.Policies[0], nil
+}
+
+// asOwn takes the limits of accounts for the policy's own: nobody else is there to share them with.
+func asOwn(p *plan.Policy) {
+	for i := range p.Routes {
+		route := &p.Routes[i]
+		route.Account = ""
+		route.Limits = slices.DeleteFunc(route.Limits, func(l plan.Limit) bool { return l.Watch })
+		for j := range route.Limits {
+			route.Limits[j].Account, route.Limits[j].MaxGateways = "", 0
+		}
+	}
 }
 
 // editsExist finds edits of limits that the policy does not have.
