@@ -31,6 +31,10 @@ const ownNamespace = "headgate-system"
 
 // TestE12Rights asks a real API server what each identity may do, as kubectl auth can-i --list does, and
 // compares the answers with golden files.
+//
+// Fault E12: Operators had rights to every Secret, and sidecars could report for others.
+// Headgate: The rights are a golden file without wildcards, Secrets are reached by name in our own namespace only, and
+// a gateway is the pod that its token is bound to, whatever it says.
 func TestE12Rights(t *testing.T) {
 	env := controlplane.Start(t, controlplane.Options{})
 	for _, name := range []string{ownNamespace, "team-a"} {

@@ -27,6 +27,9 @@ func (m *sim) apply(at time.Duration, cfg Config) {
 	m.runTo(at)
 }
 
+// Fault C12: Editing a policy filled its buckets, froze its waiters, or crashed the limiter.
+// Headgate: Levels survive every edit, scaled and never raised; a limit that is removed and added again is remembered;
+// waiting calls are looked at again under the new limit.
 func TestC12EditsNeverRefill(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spend float64

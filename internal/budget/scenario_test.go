@@ -82,6 +82,9 @@ func (m *sim) play(until time.Duration, loads ...*load) {
 
 var chatAndBulk = []Lane{{Name: "bulk", Share: 0.4}, {Name: "chat", Share: 0.6}}
 
+// Fault C14: A large call waited for ever behind small ones, and those behind one whose client had left.
+// Headgate: Each lane's guarantee bounds the wait of its largest call, who leaves makes room at once, a low lane goes
+// on under a steady high one, and the lowest priority is refused first.
 func TestC14BulkIsNotStarvedBySmallCalls(t *testing.T) {
 	for _, every := range []time.Duration{290 * time.Millisecond, 300 * time.Millisecond, 320 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
@@ -173,6 +176,8 @@ func TestWithinItsShareNoCallFailsOrIsLate(t *testing.T) {
 	}
 }
 
+// Fault C5: A call that one limit refused had already been charged to the others.
+// Headgate: All limits are checked and taken in one step: a refusal leaves every level as the refill alone makes it.
 func TestC5RefusalsTakeNothing(t *testing.T) {
 	m := newSim(t, Config{Buckets: []Bucket{
 		{Name: "requests", Rate: 10, Capacity: 600, Window: time.Minute},
@@ -236,6 +241,9 @@ func TestC4ReleaseHappensExactlyOnce(t *testing.T) {
 	}
 }
 
+// Fault C6: Reservations of streams that failed were never released.
+// Headgate: What is reserved is at every moment the sum over live calls, and is nothing once they have ended, however
+// they did.
 func TestC6NothingStaysReserved(t *testing.T) {
 	m := newSim(t, Config{Buckets: []Bucket{
 		{Name: "slots", Kind: Slots, Capacity: 4},

@@ -248,6 +248,10 @@ func TestNewBundleReachesPlans(t *testing.T) {
 }
 
 // E8: nothing of ours holds up a namespace's end.
+//
+// Fault E8: Finalizers and webhooks of an operator that was gone kept namespaces from being deleted.
+// Headgate: There are no finalizers, deletion is never sent to a webhook, undeploying removes the webhooks first, and
+// running gateways go on with their last plan.
 func TestE8NothingHoldsUpDeletion(t *testing.T) {
 	ns := env.Namespace(t, nil)
 	applyPolicy(t, ns, "default", "", "400k")

@@ -20,6 +20,10 @@ import (
 )
 
 // D17: pods that were missed are counted and named, and their owner is told of once.
+//
+// Fault D17: Pods were silently not injected, and nobody knew until the bill came.
+// Headgate: Every matching pod without a gateway is counted, named with its reason and told once for its owner, within
+// a minute and after a change of leader.
 func TestD17MissedPodsAreCountedAndNamed(t *testing.T) {
 	ns := env.Namespace(t, map[string]string{v1alpha1.LabelInject: v1alpha1.InjectEnabled})
 	for i := range 12 {
@@ -79,6 +83,9 @@ func TestProgrammedFollowsAcknowledgement(t *testing.T) {
 }
 
 // E1: gateways that report and carry nothing cause no write.
+//
+// Fault E1: A controller that wrote status at every look woke itself by its own writes.
+// Headgate: Without traffic nothing is written and no object changes; reports do not cause reconciles.
 func TestE1NoTrafficLeavesObjectsAlone(t *testing.T) {
 	ns := env.Namespace(t, nil)
 	createPod(t, ns, "web", nil, true)
@@ -101,6 +108,9 @@ func TestE1NoTrafficLeavesObjectsAlone(t *testing.T) {
 
 // E4: edits of the spec and writes of the status in a storm of both: no edit is lost, and the last status
 // speaks of the last spec.
+//
+// Fault E4: Several writers fought over an object, and a status write put an older spec back.
+// Headgate: Only the leader writes, status apart from spec, and a conflict is read anew: no edit is lost.
 func TestE4StatusNeverOverwritesASpecEdit(t *testing.T) {
 	ns := env.Namespace(t, nil)
 	createPod(t, ns, "web", nil, true)

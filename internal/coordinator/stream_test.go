@@ -196,6 +196,10 @@ func followsTheLeader(t *testing.T) {
 }
 
 // C11: a gateway keeps its share for its time and no longer, and gets it back without a burst.
+//
+// Fault C11: When the control plane was gone, proxies failed calls, or let everything through.
+// Headgate: A gateway keeps what it was given for its time, then a share that is safe for all, and gets its share back
+// without a burst; no call fails for it.
 func TestC11CoordinatorDownAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a := running(t)

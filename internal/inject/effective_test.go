@@ -43,6 +43,10 @@ func kubelet(c corev1.Container, secrets map[string]map[string]string) map[strin
 // TestD16AppsOwnVariablesWin compares what an app sees before and after: a base URL it has is never
 // changed, one it lacks leads to the gateway, no other variable changes, and what injection says about
 // it is true or "unknown".
+//
+// Fault D16: An injected base URL or proxy variable overrode the user's own, or fitted one SDK and not the next.
+// Headgate: A variable that the app has is never changed and is reported, NO_PROXY gains loopback where a proxy is set,
+// paths are tolerated in every spelling, and each SDK of the matrix works with what is injected.
 func TestD16AppsOwnVariablesWin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := map[string]map[string]string{"s": drawSecret(t)}

@@ -248,6 +248,11 @@ func applyYAML(t *testing.T, env *controlplane.Env, content string) string {
 // Two replicas with the rights that are installed, and no others: one leads, the other sends gateways to
 // it, both are ready; when the leader stops, the other takes over at once, with a higher epoch, and goes on
 // where it left off.
+//
+// Fault E10: A slow API server made the leader exit and took the webhook with it, or a change of leader reset what was
+// shared.
+// Headgate: Every replica serves the webhooks and the gateways, the lease is four times as patient as usual and is
+// given back at the end, and the next leader goes on where the last one was.
 func TestE10TwoReplicasTakeOver(t *testing.T) {
 	env := controlplane.Start(t, controlplane.Options{})
 	said := env.RunKubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(env.Root, "config", "default"))

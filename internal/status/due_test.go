@@ -48,6 +48,10 @@ func TestE1NoTrafficNoWrites(t *testing.T) {
 }
 
 // E2: under a load that never rests, at most one write in thirty seconds.
+//
+// Fault E2: Live figures in status filled etcd.
+// Headgate: Figures are rounded and written at most every 30 s per policy, on a material change only; the exact ones
+// are in metrics.
 func TestE2AtMostOneWriteInThirtySeconds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	writes, events := simulate(30*time.Minute, func(time.Duration) Inputs {

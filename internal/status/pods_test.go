@@ -82,6 +82,10 @@ func TestUnknownRoutingIsNeitherGovernedNorABypass(t *testing.T) {
 
 // E13: after an upgrade the pods that still run what an older release injected are counted out of upToDate,
 // by their annotation or by what their gateway says, and stay governed; nothing restarts them.
+//
+// Fault E13: Upgrading the operator restarted every app, or left old sidecars that nobody knew of.
+// Headgate: Running pods are left alone, those with an older contract are counted and their owners named, and newer
+// managers go on speaking with older gateways.
 func TestE13OlderContractsAreCountedOut(t *testing.T) {
 	for name, change := range map[string]func(in *Inputs){
 		"by the annotation":       func(in *Inputs) { in.Pods[1].Contract = "0" },

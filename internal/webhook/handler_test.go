@@ -80,6 +80,10 @@ func TestPodsAreNeverRefused(t *testing.T) {
 }
 
 // TestD5EmptyNamespaceInThePod: the pod says neither name nor namespace; the request's rules.
+//
+// Fault D5: A controller's pod has neither name nor namespace at admission, so the wrong policy was used, or none.
+// Headgate: The request's namespace rules, logs say what the pod will be called by, and identity is the pod's own, read
+// when it runs.
 func TestD5EmptyNamespaceInThePod(t *testing.T) {
 	ranges := &corev1.LimitRange{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "limits"},

@@ -149,6 +149,9 @@ func waitForLimitRange(t *testing.T, namespace string) {
 	t.Fatal("the LimitRange is not seen")
 }
 
+// Fault D6: Injected containers broke the pod security standard of the namespace, or OpenShift's range of users.
+// Headgate: The gateway's container passes restricted by itself whatever the pod says, and on OpenShift leaves the user
+// to the namespace.
 func TestD6RestrictedNamespaceAdmitsInjectedPods(t *testing.T) {
 	namespace := env.Namespace(t, map[string]string{
 		v1alpha1.LabelInject:                         v1alpha1.InjectEnabled,
@@ -170,6 +173,11 @@ func TestD6RestrictedNamespaceAdmitsInjectedPods(t *testing.T) {
 
 // TestD7QuotaAndLimitRangeAdmitInjectedPods: a quota refuses a pod in which any container lacks what it
 // counts, and a LimitRange refuses one whose limits are too high or too far above its requests.
+//
+// Fault D7: Without requests and limits on the sidecar, quotas refused pods, autoscalers went blind and Guaranteed pods
+// lost their class.
+// Headgate: The gateway has requests and limits of every kind a quota counts, fits the namespace's LimitRange, stays
+// Guaranteed among Guaranteed, and its share of an autoscaler's sum is small and known.
 func TestD7QuotaAndLimitRangeAdmitInjectedPods(t *testing.T) {
 	namespace := env.Namespace(t, optedIn)
 	hard := corev1.ResourceList{}
@@ -239,6 +247,9 @@ func waitForQuota(t *testing.T, namespace string) {
 	t.Fatal("the quota is not enforced")
 }
 
+// Fault D10: Two hostNetwork pods on a node fought for the sidecar's ports and crashed in turn.
+// Headgate: They are left alone with the reason, named in status and told by an Event, unless an annotation asks for
+// it.
 func TestD10HostNetworkIsSkippedUnlessAllowed(t *testing.T) {
 	namespace := env.Namespace(t, optedIn)
 	onHost := func(name string) *corev1.Pod {
@@ -256,6 +267,9 @@ func TestD10HostNetworkIsSkippedUnlessAllowed(t *testing.T) {
 }
 
 // TestD11RunningPodsAreNeverSent does to a running pod everything that must not need us.
+//
+// Fault D11: Webhooks that also heard updates broke kubectl debug, label edits and finalizers of running pods.
+// Headgate: Only the creation of pods is sent, and only that is worked on.
 func TestD11RunningPodsAreNeverSent(t *testing.T) {
 	namespace := env.Namespace(t, optedIn)
 	pod := newPod(namespace, "app")
@@ -290,6 +304,10 @@ func TestD11RunningPodsAreNeverSent(t *testing.T) {
 }
 
 // TestD13NothingMountedMustExist: policy, plan, keys and variables may all come later.
+//
+// Fault D13: A pod hung because its configuration came a second later, or was deleted.
+// Headgate: Everything mounted is optional; a pod starts without its plan, takes it when it comes, and keeps the last
+// good one when it goes.
 func TestD13NothingMountedMustExist(t *testing.T) {
 	namespace := env.Namespace(t, optedIn)
 	pod := newPod(namespace, "app")

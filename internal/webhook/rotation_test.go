@@ -15,6 +15,10 @@ import (
 
 // TestD8RotationBreaksNoCall creates ten pods a second while authorities and leaves are replaced, through
 // two replicas and with a handshake for each pod.
+//
+// Fault D8: Rotating the webhook's certificates, or losing their leader, made calls fail.
+// Headgate: Old and new CA overlap, every replica signs for itself under the one CA, an expired one is issued again,
+// and the time that is left is a metric.
 func TestD8RotationBreaksNoCall(t *testing.T) {
 	namespace := env.Namespace(t, optedIn)
 	complaints := tlsLog.String()

@@ -28,6 +28,11 @@ const (
 
 // TestB12EightLargeBodiesFitTheSidecarsMemory: streams, whose requests are rewritten, half of them of a length
 // that nobody stated. What does not fit at once waits or is told to come back; nothing is too large.
+//
+// Fault B12: A few large bodies at once ended the sidecar by its memory limit, or were refused with the gateway's own
+// 413.
+// Headgate: Bodies share a fixed memory and take turns, larger ones stream through, all arrive unchanged, and what
+// finds no room is told 503 with a Retry-After, never 413.
 func TestB12EightLargeBodiesFitTheSidecarsMemory(t *testing.T) {
 	body := []byte(`{"model":"m","stream":true,"messages":[{"role":"user","content":"` + strings.Repeat("abc ", 8<<20-100) + `"}]}`)
 	want := sha256.Sum256([]byte("{" + asksForUsage + string(body[1:])))

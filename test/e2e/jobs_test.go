@@ -19,6 +19,10 @@ import (
 )
 
 // D2: a pod that is meant to end does, soon after its app: the gateway never keeps it.
+//
+// Fault D2: A sidecar that never ends kept Jobs from completing.
+// Headgate: The gateway is a native sidecar and ends with its app, whatever the exit code; a cluster that knows none
+// gets no gateway, and the pod says why.
 func TestD2JobsComplete(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)

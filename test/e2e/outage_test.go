@@ -25,6 +25,10 @@ const webhookTimeout, margin = 3 * time.Second, 5 * time.Second
 
 // D1: without any manager, pods of namespaces that asked for injection still start, gateways go on serving, and what
 // was missed is counted and named once a manager is back.
+//
+// Fault D1: With the webhook gone no pod in the cluster could be created, the webhook's own among them.
+// Headgate: Pods start without a gateway within the timeout, namespaces that did not ask and Headgate's own are never
+// sent, and what was missed is counted and named afterwards.
 func TestD1OperatorDownPodsStillStart(t *testing.T) {
 	n := newTenant(t)
 	n.apply(t, smallest)

@@ -33,6 +33,10 @@ func named(pod, reason string) statusCheck {
 }
 
 // D3: an init container's call goes through the gateway, which is there before it.
+//
+// Fault D3: Init containers had no proxy yet, or two sidecars waited for each other.
+// Headgate: The gateway starts before the app's init containers, beside a mesh in either order, and its start needs no
+// network.
 func TestD3InitContainersCanCall(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)

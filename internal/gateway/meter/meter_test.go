@@ -19,6 +19,10 @@ func data(documents ...string) []byte {
 }
 
 // TestC1CumulativeUsageReplaces: values are never added, and what states nothing replaces nothing.
+//
+// Fault C1: Usage that a stream states again and again, each time as the total so far, was added up.
+// Headgate: The last value of each field wins, what is not stated replaces nothing, and every recorded stream gives its
+// own total.
 func TestC1CumulativeUsageReplaces(t *testing.T) {
 	const start = `{"type":"message_start","message":{"usage":{"input_tokens":317,"cache_creation_input_tokens":4425,"output_tokens":1}}}`
 	want := dialect.Usage{Input: 317, Output: 64, CachedRead: -1, CacheWrite: 4425, Reasoning: -1, CacheOutside: true}
@@ -189,6 +193,10 @@ func TestDocuments(t *testing.T) {
 }
 
 // TestC3CachedTokens: what input limits are charged for cached input.
+//
+// Fault C3: Cached input was charged twice, or charged where the provider does not count it.
+// Headgate: Each API's fields are told apart, beside or inside the prompt; limits charge what the dialect says the
+// provider does, and the estimate learns how much of a prompt is usually cached.
 func TestC3CachedTokens(t *testing.T) {
 	outside := dialect.Usage{Input: 200, CachedRead: 8000, CacheWrite: 500, CacheOutside: true}
 	inside := dialect.Usage{Input: 10000, CachedRead: 8000, CacheWrite: -1}

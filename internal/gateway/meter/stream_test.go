@@ -108,6 +108,10 @@ var everyCut = map[string]bool{"LF": true, "CRLF": true, "CR": true}
 
 // TestB4EveryCutGivesTheSame cuts each recorded stream in each form, and into single bytes: usage and bytes
 // are the same as in one piece, with and without the injected chunk being stripped.
+//
+// Fault B4: Streams that were cut in the middle of a line, or used CR, comments or several data lines, were read
+// differently or not at all.
+// Headgate: A stream cut at any byte, with any line ends the standard allows, gives the same bytes and the same usage.
 func TestB4EveryCutGivesTheSame(t *testing.T) {
 	for name, tc := range recorded {
 		for shape, form := range spellings {

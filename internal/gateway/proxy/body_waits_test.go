@@ -21,6 +21,11 @@ func exhaustedBy(message, details string) string {
 }
 
 // TestA9WaitsThatStandInBodiesAreHonoured to the nanosecond, in whatever form and coding the body comes.
+//
+// Fault A9: Google's waits stand in the body, in several places and forms, so clients that read headers only came back
+// at once.
+// Headgate: The longest wait that the body states is honoured to the nanosecond, as an object, in an array, and
+// compressed.
 func TestA9WaitsThatStandInBodiesAreHonoured(t *testing.T) {
 	const retryInfo = `{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"%s"}`
 	plainly := exhaustedBy("m", fmt.Sprintf(retryInfo, "45.837906927s"))

@@ -19,6 +19,10 @@ import (
 )
 
 // TestA14RetriesSpreadGoThroughAdmissionAgainAndHoldTheOthers: fifty calls are told ten seconds at once.
+//
+// Fault A14: Callers that were told the same wait all came back in the same moment and were refused again together.
+// Headgate: Nobody returns before the time, retries are spread and go through admission and its rate again, and calls
+// that come meanwhile wait behind the same refusal.
 func TestA14RetriesSpreadGoThroughAdmissionAgainAndHoldTheOthers(t *testing.T) {
 	const callers, perSecond = 50, 10
 	var others []time.Time
@@ -138,6 +142,11 @@ func TestA4AndA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot(t *testing.T) {
 }
 
 // TestB14SilenceWhileQueuedEndsBeforeClientsGiveUp: a call that was taken in, and then cannot go, is told so.
+//
+// Fault B14: A call that waited in a queue for longer than its client's patience was abandoned there and sent all the
+// same.
+// Headgate: The longest wait in a queue is shorter than clients' patience by default and ends in a 429 with
+// Retry-After; nothing is written before the provider answers, so the status is still true.
 func TestB14SilenceWhileQueuedEndsBeforeClientsGiveUp(t *testing.T) {
 	s := scripted(fine)
 	route := func(amount int64) *plan.Plan {

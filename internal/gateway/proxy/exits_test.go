@@ -72,6 +72,10 @@ func (e exit) lastly() *script {
 }
 
 // TestC4EveryExitGivesBackItsSlotOnce runs each way a call can end a hundred times against two slots.
+//
+// Fault C4: Calls that ended in an unusual way never gave their slot back, or gave it back twice.
+// Headgate: Each way a call can end gives back its slot exactly once: a hundred of each leave as many slots as there
+// were.
 func TestC4EveryExitGivesBackItsSlotOnce(t *testing.T) {
 	for name, tc := range exits() {
 		t.Run(name, func(t *testing.T) {

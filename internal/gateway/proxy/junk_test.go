@@ -162,6 +162,10 @@ func TestContentTypeIsNotGuessed(t *testing.T) {
 }
 
 // TestB7DisconnectsInEveryPhaseLeaveNothing: in bulk, and at every moment of a stream.
+//
+// Fault B7: When a client hung up, the provider went on generating, and the call went on counting as in flight.
+// Headgate: The provider sees the connection close within a second in every phase, a queued call is never sent, and
+// nothing is in flight afterwards.
 func TestB7DisconnectsInEveryPhaseLeaveNothing(t *testing.T) {
 	s := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
 		if n%2 == 0 {

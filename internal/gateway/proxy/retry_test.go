@@ -23,6 +23,10 @@ func patientRoute() plan.Route {
 	return r
 }
 
+// Fault A1: A client that believed waits of up to 60 s only took its own short backoff instead of a longer one, and was
+// refused again.
+// Headgate: A wait up to the policy's honourCeiling is slept in full, plus jitter and never less; a longer one is
+// declined at once, with the provider's answer and its Retry-After.
 func TestA1WaitsUpToTheCeilingAreHonouredAndLongerOnesDeclined(t *testing.T) {
 	once := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -60,6 +64,9 @@ func TestA1WaitsUpToTheCeilingAreHonouredAndLongerOnesDeclined(t *testing.T) {
 	})
 }
 
+// Fault A2: Without any bound on stated waits, a process slept for an hour, or for sixteen days.
+// Headgate: What is beyond the ceiling is answered within milliseconds, and no goroutine, slot or reservation is left
+// behind.
 func TestA2WaitOfDaysIsAnsweredAtOnceAndHoldsNothing(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "1382400") })
 	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
@@ -71,6 +78,10 @@ func TestA2WaitOfDaysIsAnsweredAtOnceAndHoldsNothing(t *testing.T) {
 	})
 }
 
+// Fault A3: A Retry-After of 0, of the past, below zero, not a number, or larger than a duration became a retry without
+// a pause, or an overflow.
+// Headgate: Each retry waits at least its own backoff, a huge value is above the ceiling, what cannot be read is no
+// guidance, and attempts stay within the policy's.
 func TestA3EdgeValuesNeverShortenAWait(t *testing.T) {
 	cases := map[string]struct {
 		headers []string
@@ -120,6 +131,10 @@ func TestA3EdgeValuesNeverShortenAWait(t *testing.T) {
 	}
 }
 
+// Fault A4: A gateway slept on for a wait that its own caller would never see the end of, and the caller saw a timeout
+// that said nothing.
+// Headgate: The caller's deadline, by header, SDK timeout or the route's default, is compared with the wait before
+// anybody sleeps, again after the queue, and what does not fit is answered at once with the wait.
 func TestA4WaitThatOutlastsTheCallerIsDeclinedAtOnce(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "61") })
 	for name, headers := range map[string][]string{
@@ -145,6 +160,9 @@ func TestA4WaitThatOutlastsTheCallerIsDeclinedAtOnce(t *testing.T) {
 	}
 }
 
+// Fault A5: Attempts went on after the client had hung up, beyond the number allowed.
+// Headgate: A client that leaves ends the wait or the attempt at once, nothing is sent afterwards, everything is given
+// back, and the call counts as the client's leaving.
 func TestA5RetriesEndWhenTheClientLeaves(t *testing.T) {
 	sleeping := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "9") })
 	simulate(t, sleeping, onePolicy(anthropicRoute(canonical...)), func(w *world) {
@@ -220,6 +238,9 @@ func TestA6SecondAttemptOfAnSDKInsideTheWaitIsAnsweredLocally(t *testing.T) {
 	})
 }
 
+// Fault A7: A 429 that means an empty purse was retried like one that means a full minute.
+// Headgate: Quota is told from throttle by each provider's codes, sent once, passed on byte for byte, and the account
+// is probed now and then until it has money again.
 func TestA7ExhaustedQuotaIsNeverRetriedAndMarksTheAccount(t *testing.T) {
 	for name, body := range map[string]string{
 		"code":      `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`,
@@ -265,6 +286,10 @@ func TestA7ExhaustedQuotaIsNeverRetriedAndMarksTheAccount(t *testing.T) {
 	}
 }
 
+// Fault A17: A gateway's own 429 was no error that an SDK knows, and a provider's came out as another status, without
+// its headers.
+// Headgate: Headgate's refusals have the provider's own shape, whole seconds that suffice, and headers that name the
+// limit and the reason; the provider's pass with status, body and headers unchanged.
 func TestA17ProvidersRefusalOfAStreamPassesUnchanged(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
 		throttle(w, "Retry-After", "300", "Anthropic-Ratelimit-Input-Tokens-Remaining", "0", "Request-Id", "req_1", "X-Unknown", "kept")

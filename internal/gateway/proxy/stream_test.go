@@ -34,6 +34,9 @@ func (w *world) open(ctx context.Context, path, body string) *http.Response {
 	return resp
 }
 
+// Fault B1: Events of a stream reached the client in lumps or at its end, for a buffer, a content type or a
+// Content-Length.
+// Headgate: Every piece is flushed as it comes, for every kind of stream and for slow plain bodies, with metering on.
 func TestB1EventsPassAtOnce(t *testing.T) {
 	kinds := map[string]struct{ kind, length string }{
 		"events":       {"text/event-stream; charset=utf-8", ""},
@@ -77,6 +80,9 @@ func TestB1EventsPassAtOnce(t *testing.T) {
 	}
 }
 
+// Fault A11: A provider said overloaded inside a 200 stream, and clients took the empty stream for an answer.
+// Headgate: A stream's opening is held, for a bounded time and size, until content comes: an error before it is retried
+// unseen and counted as overload; one after it is forwarded as it is, and nothing is sent twice.
 func TestA11OverloadInsideAStreamBeforeContentIsRetriedInvisibly(t *testing.T) {
 	s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
 		event(w, "message_start", messageStart)
@@ -185,6 +191,9 @@ func chat(w http.ResponseWriter, usage bool) {
 	event(w, "", "[DONE]")
 }
 
+// Fault B6: The usage chunk that a gateway had asked for broke clients that expected a choice in every chunk.
+// Headgate: The chunk is taken out again unless the client asked for it, every other byte is equal, lengths are right,
+// and signed requests are never changed.
 func TestB5AndB6UsageIsAskedForAndTakenOutAgain(t *testing.T) {
 	s := scripted(func(n int, w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -236,6 +245,9 @@ func TestB5HostThatRejectsStreamOptionsIsAskedOnceMoreWithout(t *testing.T) {
 	})
 }
 
+// Fault B8: A call that was broken off was refunded in full, though the provider bills what it had read and made.
+// Headgate: It is settled at the larger of what was seen and what was reserved, never at nothing, and counted as
+// settled by estimate.
 func TestB7AndB8DisconnectStopsTheProviderAndKeepsTheBill(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
 		event(w, "message_start", messageStart)
@@ -278,6 +290,9 @@ func TestB7AndB8DisconnectStopsTheProviderAndKeepsTheBill(t *testing.T) {
 	})
 }
 
+// Fault B9: A stream that ended without its end was passed on as a success.
+// Headgate: Each API's own end is known; a stream that stops before it is broken off towards the client too, and
+// counted as truncated.
 func TestB9TruncatedStreamIsNotASuccess(t *testing.T) {
 	for name, end := range map[string]func(){"closed": func() {}, "reset": func() { panic(http.ErrAbortHandler) }} {
 		t.Run(name, func(t *testing.T) {
@@ -303,6 +318,10 @@ func TestB9TruncatedStreamIsNotASuccess(t *testing.T) {
 	}
 }
 
+// Fault B10: Timeouts made for short answers killed healthy long streams, while clients that read nothing held their
+// connection for ever.
+// Headgate: A stream may last and pause as long as its provider likes; a client that takes nothing, sends nothing, or
+// drips its headers is cut.
 func TestB10QuietStreamIsNotCutAndStalledClientIs(t *testing.T) {
 	quiet := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
 		event(w, "message_start", messageStart)

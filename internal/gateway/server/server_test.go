@@ -51,6 +51,9 @@ func get(t *testing.T, address string) (int, error) {
 	return resp.StatusCode, resp.Body.Close()
 }
 
+// Fault D15: Probes could not reach a port on loopback, or the data port was open to other pods, or localhost was ::1.
+// Headgate: Calls are served on both loopback addresses and nowhere else, health on the pod's, the probe is executed in
+// the container, and a provider's trouble changes neither.
 func TestD15BothLoopbackAddressesServeCalls(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var busy, last atomic.Int64

@@ -241,6 +241,9 @@ func TestSharesOfGatewaysThatComeAndGoKeepTheLimit(t *testing.T) {
 	}
 }
 
+// Fault C10: Each replica held the whole limit, and each new one started with a full bucket.
+// Headgate: What gateways hold together never exceeds the limit while they come, go, crash and are replaced, and a new
+// one starts small.
 func TestC10TwoToTenToTwoGatewaysKeepTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(1)

@@ -71,6 +71,10 @@ func TestRepeatedLinesTakeTheLargest(t *testing.T) {
 }
 
 // TestA10Resets: every form of a reset header, and what is none.
+//
+// Fault A10: Reset headers were misread: minutes as seconds, a time as a span, Azure's -1 as a bucket's size.
+// Headgate: Every form that is documented or was seen is read, each budget apart; what cannot be read is left out and
+// counted, and -1 is no size.
 func TestA10Resets(t *testing.T) {
 	cases := map[string]struct {
 		wait time.Duration

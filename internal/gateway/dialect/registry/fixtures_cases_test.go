@@ -69,6 +69,10 @@ func TestA10NoBudgetIsNegativeOrMadeUp(t *testing.T) {
 }
 
 // TestB5EveryChatStreamReportsUsage: by itself, or because it can be asked to. Streams of other formats always do.
+//
+// Fault B5: Streams that state no usage were counted as nothing, and a null overwrote what had been stated.
+// Headgate: Usage is asked for where the API knows how, once more without where a host refuses that, a null replaces
+// nothing, and what stays unknown is settled at the estimate.
 func TestB5EveryChatStreamReportsUsage(t *testing.T) {
 	for name, file := range fixtureFiles(t) {
 		for _, f := range file {

@@ -138,6 +138,10 @@ func isEvents(f *fixture) bool {
 }
 
 // TestB3LinesOfAnyLength: one long event neither stops a stream nor hides the usage after it.
+//
+// Fault B3: A scanner's limit of 64 KiB a line cut streams off or lost their usage.
+// Headgate: Lines of any length pass with equal bytes and the usage after them is counted: the meter keeps what it
+// needs in bounded memory and can neither stop nor change the relay.
 func TestB3LinesOfAnyLength(t *testing.T) {
 	streams(t, func(t *testing.T, f *fixture, op dialect.Operation) {
 		t.Helper()

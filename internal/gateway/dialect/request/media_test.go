@@ -79,6 +79,11 @@ var mediaCases = map[string]mediaCase{
 }
 
 // TestC9Base64IsNotText: a file of 1.9 MB costs a constant, in every place the APIs let it stand.
+//
+// Fault C9: An image in base64 was estimated by its characters as hundreds of thousands of tokens, and could never be
+// admitted.
+// Headgate: Files and pictures cost a constant in every place the APIs have for them, and ten megabytes are read in
+// milliseconds.
 func TestC9Base64IsNotText(t *testing.T) {
 	blob := strings.Repeat("iVBORw0KGgo/", 1_900_000*4/3/12)
 	for name, tc := range mediaCases {
