@@ -108,7 +108,7 @@ func (c *callers) call(ctx context.Context, s stream, id, body string, due time.
 		return
 	}
 	for name, value := range map[string]string{
-		"Content-Type": "application/json", "X-Api-Key": "sk-of-the-app", "X-Request-Id": id,
+		"Content-Type": "application/json", "X-Api-Key": "sk-c4n4ryKey-of-the-app-c4n4ryKey", "X-Request-Id": id,
 		"X-Fake-Input-Tokens": strconv.Itoa(s.tokens), "Headgate-Deadline": s.deadline.String(),
 	} {
 		req.Header.Set(name, value)

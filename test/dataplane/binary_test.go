@@ -65,7 +65,7 @@ func TestDrainOutlivesTheAppsLastCalls(t *testing.T) {
 			t.Error(err)
 			return 0
 		}
-		req.Header.Set("Authorization", "Bearer sk-of-the-app")
+		req.Header.Set("Authorization", "Bearer sk-c4n4ryKey-of-the-app-c4n4ryKey")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Error(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
@@ -71,7 +72,7 @@ func (g *gateway) postBy(client *http.Client, path, body string, headers ...stri
 		return raw{}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Api-Key", "sk-of-the-app")
+	req.Header.Set("X-Api-Key", "sk-c4n4ryKey-of-the-app-c4n4ryKey")
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -87,6 +88,9 @@ func (g *gateway) postBy(client *http.Client, path, body string, headers ...stri
 		g.t.Error(err)
 	}
 	out.status, out.header, out.body, out.took = resp.StatusCode, resp.Header, string(text), time.Now()
+	if at := canary.Any(fmt.Sprint(out.header) + out.body); at != "" {
+		g.t.Errorf("an answer shows a key or a prompt: …%s…", at)
+	}
 	return out
 }
 

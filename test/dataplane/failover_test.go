@@ -26,14 +26,14 @@ type pair struct {
 // startPair starts it; more are fields of the backup.
 func startPair(t *testing.T, more string) *pair {
 	t.Helper()
-	p := &pair{backup: fakeprovider.New(fakeprovider.Options{Keys: []string{"sk-of-the-backup"}})}
+	p := &pair{backup: fakeprovider.New(fakeprovider.Options{Keys: []string{"sk-c4n4ryKey-of-the-backup-c4n4ryKey"}})}
 	// The certificate is that of every test server, so that the gateway trusts it.
 	p.server = httptest.NewUnstartedServer(p.backup)
 	p.server.EnableHTTP2 = true
 	p.server.StartTLS()
 	t.Cleanup(p.server.Close)
 	p.gateway = &gateway{t: t, Gateway: dataplane.Start(t, binary, dataplane.Options{
-		Keys: map[string]string{"backup": "sk-of-the-backup"},
+		Keys: map[string]string{"backup": "sk-c4n4ryKey-of-the-backup-c4n4ryKey"},
 		Policy: func(url string) string {
 			return fmt.Sprintf(`apiVersion: headgate.dev/v1alpha1
 kind: RateLimitPolicy
@@ -74,7 +74,7 @@ func TestFailoverServesTheCallAtTheBackup(t *testing.T) {
 	if after, _ := strconv.Atoi(first[0].RetryAfter); after < 60 {
 		t.Errorf("the provider asked for %s s: that is no long wait", first[0].RetryAfter)
 	}
-	if first[0].KeyHash != fakeprovider.KeyHash("sk-of-the-app") || second[0].KeyHash != fakeprovider.KeyHash("sk-of-the-backup") || first[0].BodySHA256 != second[0].BodySHA256 {
+	if first[0].KeyHash != fakeprovider.KeyHash("sk-c4n4ryKey-of-the-app-c4n4ryKey") || second[0].KeyHash != fakeprovider.KeyHash("sk-c4n4ryKey-of-the-backup-c4n4ryKey") || first[0].BodySHA256 != second[0].BodySHA256 {
 		t.Errorf("another key or body was sent: %+v, %+v", first[0], second[0])
 	}
 	// The provider's word stands for all: what comes next goes to the backup at once, streams too.

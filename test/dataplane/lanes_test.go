@@ -39,9 +39,9 @@ spec:
 func TestLanesAreChosenByHeaderPathModelAndSizeAndSentWithTheirKey(t *testing.T) {
 	t.Parallel()
 	g := &gateway{t: t, Gateway: dataplane.Start(t, binary, dataplane.Options{
-		Policy: sortedYAML, Keys: map[string]string{"app": "sk-of-the-route", "batch": "sk-of-the-batch-lane"},
+		Policy: sortedYAML, Keys: map[string]string{"app": "sk-c4n4ryKey-of-the-route-c4n4ryKey", "batch": "sk-c4n4ryKey-of-the-batch-lane-c4n4ryKey"},
 	})}
-	if a := g.post("/openai/v1/embeddings", `{"model":"text-embedding-3-small","input":"a few words"}`); a.status != http.StatusOK {
+	if a := g.post("/openai/v1/embeddings", `{"model":"text-embedding-3-small","input":"a few c4n4ryPrompt words"}`); a.status != http.StatusOK {
 		t.Errorf("embeddings: answer %d %s", a.status, a.body)
 	}
 	words := strings.Repeat("some words ", 5000)
@@ -50,11 +50,11 @@ func TestLanesAreChosenByHeaderPathModelAndSizeAndSentWithTheirKey(t *testing.T)
 		headers []string
 		key     string
 	}{
-		{`{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`, nil, "sk-of-the-route"},
-		{`{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"` + words + `"}]}`, nil, "sk-of-the-route"},
-		{`{"model":"gpt-5.1","max_tokens":4,"messages":[{"role":"user","content":"` + words + `"}]}`, nil, "sk-of-the-route"},
-		{`{"model":"gpt-5.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`, []string{"X-Class", "batch"}, "sk-of-the-batch-lane"},
-		{`{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`, []string{"Headgate-Lane", "best", "Headgate-Priority", "1000"}, "sk-of-the-route"},
+		{`{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`, nil, "sk-c4n4ryKey-of-the-route-c4n4ryKey"},
+		{`{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"` + words + `"}]}`, nil, "sk-c4n4ryKey-of-the-route-c4n4ryKey"},
+		{`{"model":"gpt-5.1","max_tokens":4,"messages":[{"role":"user","content":"` + words + `"}]}`, nil, "sk-c4n4ryKey-of-the-route-c4n4ryKey"},
+		{`{"model":"gpt-5.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`, []string{"X-Class", "batch"}, "sk-c4n4ryKey-of-the-batch-lane-c4n4ryKey"},
+		{`{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`, []string{"Headgate-Lane", "best", "Headgate-Priority", "1000"}, "sk-c4n4ryKey-of-the-route-c4n4ryKey"},
 	} {
 		if a := g.post("/openai/v1/chat/completions", tc.body, tc.headers...); a.status != http.StatusOK {
 			t.Errorf("answer %d %s", a.status, a.body)
@@ -76,7 +76,7 @@ func TestLanesAreChosenByHeaderPathModelAndSizeAndSentWithTheirKey(t *testing.T)
 func TestLaneWhoseKeyIsMissingIsRefusedAloneAndClearly(t *testing.T) {
 	t.Parallel()
 	g := &gateway{t: t, Gateway: dataplane.Start(t, binary, dataplane.Options{
-		Policy: sortedYAML, Keys: map[string]string{"app": "sk-of-the-route"},
+		Policy: sortedYAML, Keys: map[string]string{"app": "sk-c4n4ryKey-of-the-route-c4n4ryKey"},
 	})}
 	const body = `{"model":"gpt-4.1","max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`
 	a := g.post("/openai/v1/chat/completions", body, "X-Class", "batch")

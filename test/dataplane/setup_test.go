@@ -56,7 +56,7 @@ func start(t *testing.T, opts fakeprovider.Options, more string) *gateway {
 func startWith(t *testing.T, opts fakeprovider.Options, policy func(url string) string) *gateway {
 	t.Helper()
 	return &gateway{t: t, Gateway: dataplane.Start(t, binary, dataplane.Options{
-		Provider: opts, Policy: policy, Keys: map[string]string{"anthropic": "sk-ant-of-the-gateway"},
+		Provider: opts, Policy: policy, Keys: map[string]string{"anthropic": "sk-ant-c4n4ryKey-of-the-gateway-c4n4ryKey"},
 	})}
 }
 

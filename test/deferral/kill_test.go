@@ -110,7 +110,7 @@ func TestNoSecretIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"sk-of-the-app", "session=of-the-app", key} {
+	for _, secret := range []string{"sk-c4n4ryKey-of-the-app-c4n4ryKey", "session=of-the-app", key} {
 		if strings.Contains(string(stored)+seen, secret) {
 			t.Errorf("%s is kept", secret)
 		}

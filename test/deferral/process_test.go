@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // key is the gateway's own.
-const key = "sk-ant-of-the-gateway"
+const key = "sk-ant-c4n4ryKey-of-the-gateway-c4n4ryKey"
 
 // site is a provider, and the directories of a gateway in front of it, which may be started again and again.
 type site struct {
@@ -171,7 +171,7 @@ func do(method, url, body string, headers ...string) answer {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Anthropic-Version", "2023-06-01")
-	req.Header.Set("X-Api-Key", "sk-of-the-app")
+	req.Header.Set("X-Api-Key", "sk-c4n4ryKey-of-the-app-c4n4ryKey")
 	req.Header.Set("Cookie", "session=of-the-app")
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
@@ -185,7 +185,7 @@ func do(method, url, body string, headers ...string) answer {
 	return answer{resp.StatusCode, resp.Header, string(b), err}
 }
 
-const message = `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role":"user","content":"hi"}]}`
+const message = `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role":"user","content":"hi c4n4ryPrompt"}]}`
 
 func (p *process) ask(headers ...string) answer {
 	return do(http.MethodPost, p.url+"/anthropic/v1/messages", message, headers...)

@@ -55,7 +55,7 @@ func start(t *testing.T) *dataplane.Gateway {
 
 // rich is the key of an account with money. Others have one account each, since an account without money is
 // not asked again.
-const rich = "sk-rich"
+const rich = "sk-c4n4ryKey-rich"
 
 // through sends a call through the gateway, and returns the arrivals it made.
 func through(t *testing.T, g *dataplane.Gateway, s shapes.Shape, path, body, key string) (int, string, []fakeprovider.Arrival) {
@@ -122,7 +122,7 @@ func checkRefusals(t *testing.T, g *dataplane.Gateway, s shapes.Shape) {
 		t.Errorf("overloaded: status %d, arrivals %+v: %s", status, arrivals, body)
 	}
 	g.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultQuota})
-	status, body, arrivals = through(t, g, s, s.Path, s.Body, "sk-poor-"+s.Name)
+	status, body, arrivals = through(t, g, s, s.Path, s.Body, "sk-c4n4ryKey-poor-"+s.Name)
 	if s.Dialect != fakeprovider.SelfHosted && (status < 400 || len(arrivals) != 1) {
 		t.Errorf("without money: status %d, arrivals %+v: %s", status, arrivals, body)
 	}

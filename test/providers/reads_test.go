@@ -25,7 +25,7 @@ func ask(p *fakeprovider.Server, s shapes.Shape, path, body string) *httptest.Re
 		path += "?" + query
 	}
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer sk-test")
+	r.Header.Set("Authorization", "Bearer sk-c4n4ryKey-test")
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, r)
 	return w
@@ -54,9 +54,9 @@ func input(s shapes.Shape, stream bool) int64 {
 	return shapes.Input
 }
 
-// TestB3TheGatewayMetersWhatTheSimulatorBills: what was billed in an answer, whole or streamed, is what its meter
+// TestC1AndC3TheGatewayMetersWhatTheSimulatorBills: what was billed in an answer, whole or streamed, is what its meter
 // finds.
-func TestB3TheGatewayMetersWhatTheSimulatorBills(t *testing.T) {
+func TestC1AndC3TheGatewayMetersWhatTheSimulatorBills(t *testing.T) {
 	for _, s := range shapes.All() {
 		for _, stream := range []bool{false, true} {
 			name, path, body := s.Name, s.Path, s.Body
@@ -144,9 +144,9 @@ func TestA7TheGatewayClassifiesWhatTheSimulatorRefuses(t *testing.T) {
 	}
 }
 
-// TestC1TheGatewaySeesFailuresInsideStreams: an overload after the status line is seen, and classed as one or as a
+// TestA11TheGatewaySeesFailuresInsideStreams: an overload after the status line is seen, and classed as one or as a
 // passing failure.
-func TestC1TheGatewaySeesFailuresInsideStreams(t *testing.T) {
+func TestA11TheGatewaySeesFailuresInsideStreams(t *testing.T) {
 	for _, s := range shapes.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			p := fakeprovider.New(fakeprovider.Options{})
@@ -166,8 +166,8 @@ func TestC1TheGatewaySeesFailuresInsideStreams(t *testing.T) {
 	}
 }
 
-// TestC3WaitsAreNeverEarly: where a refusal tells the wait, the gateway reads no less than the bucket needs.
-func TestC3WaitsAreNeverEarly(t *testing.T) {
+// TestA1AndA10WaitsAreNeverEarly: where a refusal tells the wait, the gateway reads no less than the bucket needs.
+func TestA1AndA10WaitsAreNeverEarly(t *testing.T) {
 	// These say nothing of time, in any place.
 	silent := map[fakeprovider.Dialect]bool{
 		fakeprovider.VertexAI: true, fakeprovider.Bedrock: true, fakeprovider.Mistral: true, fakeprovider.Cohere: true,

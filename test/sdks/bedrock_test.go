@@ -26,7 +26,7 @@ const (
 	sonnet    = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
 	appsID    = "AKIAOFTHEAPP"
 	appsKey   = "secret-of-the-app"
-	ourAPIKey = "bedrock-api-key-of-the-gateway"
+	ourAPIKey = "c4n4ryKey-bedrock-api-key-of-the-gateway"
 )
 
 // bedrock is a gateway in front of a provider that verifies what is signed.

@@ -16,7 +16,7 @@ type anthropicGo struct{}
 func (anthropicGo) request(s scenario) anthropic.MessageNewParams {
 	return anthropic.MessageNewParams{
 		Model: s.Model, MaxTokens: int64(s.MaxTokens),
-		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("a few words"))},
+		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("a few c4n4ryPrompt words"))},
 	}
 }
 

@@ -56,7 +56,7 @@ func withAPIKey(key string) func(*middleware.Stack) error {
 }
 
 func bedrockSaid() []types.Message {
-	return []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "a few words"}}}}
+	return []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "a few c4n4ryPrompt words"}}}}
 }
 
 func (g bedrockGo) call(ctx context.Context, s scenario) (piece, error) {

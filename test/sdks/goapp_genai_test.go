@@ -33,7 +33,7 @@ func (g genaiGo) call(ctx context.Context, s scenario) (piece, error) {
 	if err != nil {
 		return piece{}, err
 	}
-	answer, err := client.Models.GenerateContent(ctx, s.Model, genai.Text("a few words"), g.config(s))
+	answer, err := client.Models.GenerateContent(ctx, s.Model, genai.Text("a few c4n4ryPrompt words"), g.config(s))
 	if err != nil {
 		return piece{}, err
 	}
@@ -45,7 +45,7 @@ func (g genaiGo) stream(ctx context.Context, s scenario, each func(piece)) error
 	if err != nil {
 		return err
 	}
-	for answer, err := range client.Models.GenerateContentStream(ctx, s.Model, genai.Text("a few words"), g.config(s)) {
+	for answer, err := range client.Models.GenerateContentStream(ctx, s.Model, genai.Text("a few c4n4ryPrompt words"), g.config(s)) {
 		if err != nil {
 			return err
 		}

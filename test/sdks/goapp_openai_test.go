@@ -18,7 +18,7 @@ type openaiGo struct{}
 func (openaiGo) request(s scenario) openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{
 		Model: s.Model, MaxTokens: openai.Int(int64(s.MaxTokens)),
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("a few words")},
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("a few c4n4ryPrompt words")},
 	}
 }
 

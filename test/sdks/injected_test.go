@@ -18,7 +18,7 @@ import (
 // environment is what injection makes of an app's own variables, with the address of g for the sidecar's.
 func (s sdk) environment(t *testing.T, g *dataplane.Gateway) map[string]string {
 	t.Helper()
-	own := map[string]string{s.key: "sk-none-yet"}
+	own := map[string]string{s.key: "sk-c4n4ryKey-none-yet"}
 	if s.byHand != nil {
 		for name, value := range s.byHand(g.URL + "/" + s.route()) {
 			own[name] = value

@@ -29,7 +29,7 @@ type row struct {
 	result result
 }
 
-func TestMatrix(t *testing.T) {
+func TestA6AndA17AndD16Matrix(t *testing.T) {
 	var mu sync.Mutex
 	got := map[string]result{}
 	t.Run("sdk", func(t *testing.T) {
@@ -121,7 +121,7 @@ func (r *row) sends(key string) []fakeprovider.Arrival {
 
 func (r *row) call() {
 	t := r.t
-	const key = "sk-call"
+	const key = "sk-c4n4ryKey-call"
 	o := r.ask(t, key, scenario{})
 	sends := r.sends(key)
 	if o.Error != nil || o.Text == "" || o.OutputTokens != fewTokens || len(sends) != 1 {
@@ -144,7 +144,7 @@ func (r *row) metered(t *testing.T) {
 
 func (r *row) stream() {
 	t := r.t
-	const key = "sk-stream"
+	const key = "sk-c4n4ryKey-stream"
 	o := r.ask(t, key, scenario{Stream: true})
 	whole := r.ask(t, key, scenario{})
 	sends := r.sends(key)
@@ -159,7 +159,7 @@ func (r *row) stream() {
 
 func (r *row) waited() {
 	t := r.t
-	const key = "sk-waited"
+	const key = "sk-c4n4ryKey-waited"
 	r.Inject(r.throttle(honouredSeconds, 1, key))
 	o := r.ask(t, key, scenario{})
 	sends := r.sends(key)
@@ -189,7 +189,7 @@ func (r *row) once(t *testing.T, sends []fakeprovider.Arrival) {
 
 func (r *row) abort() {
 	t := r.t
-	const key = "sk-abort"
+	const key = "sk-c4n4ryKey-abort"
 	r.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultSlow, ChunkMillis: 100, Key: fakeprovider.KeyHash(key)})
 	o := r.ask(t, key, scenario{Stream: true, Abort: true, MaxTokens: manyTokens})
 	if o.Error != nil || o.AbortedUnixMillis == 0 {

@@ -15,7 +15,7 @@ import (
 // gateway gives up. It must see the gateway's attempts, not those times the SDK's own.
 func (r *row) declined() {
 	t := r.t
-	const key = "sk-declined"
+	const key = "sk-c4n4ryKey-declined"
 	r.Inject(r.throttle(declinedSeconds, -1, key))
 	asked := r.asked(t)
 	o := r.ask(t, key, scenario{Options: r.off})
@@ -61,7 +61,7 @@ func (r *row) declinedByDefault() {
 	if r.off == nil {
 		return
 	}
-	const key = "sk-declined-by-default"
+	const key = "sk-c4n4ryKey-declined-by-default"
 	const patience = 5_000
 	asked, seen := r.asked(t), r.stacked(t)
 	r.Inject(r.throttle(declinedSeconds, -1, key))
@@ -101,7 +101,7 @@ func (r *row) retriedByItself() {
 		r.result.OwnRetries = "none"
 		return
 	}
-	const key = "sk-retried"
+	const key = "sk-c4n4ryKey-retried"
 	seen := r.stacked(t)
 	r.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: http.StatusConflict, Key: fakeprovider.KeyHash(key)})
 	o := r.ask(t, key, scenario{})
@@ -114,7 +114,7 @@ func (r *row) retriedByItself() {
 // refused: the policy's own limit is used up, and the provider must see nothing of the second call.
 func (r *row) refused() {
 	t := r.t
-	const key = "sk-refused"
+	const key = "sk-c4n4ryKey-refused"
 	if o := r.ask(t, key, scenario{Model: scarce}); o.Error != nil {
 		t.Fatalf("the first call: %+v", o.Error)
 	}

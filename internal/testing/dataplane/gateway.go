@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -25,8 +26,10 @@ type Gateway struct {
 	URL, Admin string
 	// Policy is the path of the policy's file.
 	Policy string
-	Cmd    *exec.Cmd
-	Log    *Log
+	// State is the folder of --state; "" if there is none.
+	State string
+	Cmd   *exec.Cmd
+	Log   *Log
 	// Started is how long the start took.
 	Started time.Duration
 }
@@ -35,6 +38,8 @@ type Gateway struct {
 const (
 	startWithin = 20 * time.Second
 	endWithin   = time.Minute
+	// maxLine is more than a line of a log may have.
+	maxLine = 1 << 20
 )
 
 // Run starts the binary with args on free ports, and waits until it serves.
@@ -49,6 +54,9 @@ func (g *Gateway) run(binary string, args ...string) {
 	g.T.Helper()
 	began := time.Now()
 	g.Cmd = exec.Command(binary, append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")...)
+	if i := slices.Index(args, "--state"); i >= 0 && i+1 < len(args) {
+		g.State = args[i+1]
+	}
 	stderr, err := g.Cmd.StderrPipe()
 	if err != nil {
 		g.T.Fatal(err)
@@ -58,7 +66,9 @@ func (g *Gateway) run(binary string, args ...string) {
 	}
 	serving := make(chan struct{})
 	ended := make(chan struct{})
-	go g.follow(bufio.NewScanner(stderr), serving, ended)
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, maxLine)
+	go g.follow(lines, serving, ended)
 	g.T.Cleanup(func() { g.stop(ended) })
 	select {
 	case <-serving:
@@ -70,8 +80,10 @@ func (g *Gateway) run(binary string, args ...string) {
 	}
 }
 
-// stop ends the gateway as a kubelet does, and checks that it ends well.
+// stop ends the gateway as a kubelet does, and checks that it ends well and that it showed no secret.
 func (g *Gateway) stop(ended <-chan struct{}) {
+	g.keptSecrets(g.shown())
+	defer func() { g.keptSecrets(g.written()) }()
 	_ = g.Cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-ended:

@@ -4,12 +4,15 @@
 package dataplane
 
 import (
+	"cmp"
 	"encoding/pem"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
@@ -18,10 +21,15 @@ type Options struct {
 	Provider fakeprovider.Options
 	// Policy makes the policy's YAML for the provider's URL.
 	Policy func(url string) string
-	// Keys are the gateway's own API keys by their credentialKey. Each is good for the provider only.
+	// Keys are the gateway's own API keys by their credentialKey. Each is good for the provider only, and marked.
 	Keys map[string]string
-	// LogLevel is info if empty.
+	// LogLevel is debug if empty: the more is said, the more may be said that must not be.
 	LogLevel string
+	// Handler is the provider; a simulated one with the options if nil. HTTP1 has it speak no HTTP/2.
+	Handler http.Handler
+	HTTP1   bool
+	// Args are further arguments of the command.
+	Args []string
 }
 
 // Namespace is where the policies are from.
@@ -30,9 +38,13 @@ const Namespace = "team-support"
 // Start runs a simulated provider, with TLS and HTTP/2, and the gateway with a policy of the test's own.
 func Start(t *testing.T, binary string, o Options) *Gateway {
 	t.Helper()
-	g := &Gateway{T: t, Provider: fakeprovider.New(o.Provider), Log: &Log{}}
-	g.Server = httptest.NewUnstartedServer(g.Provider)
-	g.Server.EnableHTTP2 = true
+	g := &Gateway{T: t, Log: &Log{}}
+	if o.Handler == nil {
+		g.Provider = fakeprovider.New(o.Provider)
+		o.Handler = g.Provider
+	}
+	g.Server = httptest.NewUnstartedServer(o.Handler)
+	g.Server.EnableHTTP2 = !o.HTTP1
 	g.Server.StartTLS()
 	t.Cleanup(g.Server.Close)
 	dir := t.TempDir()
@@ -41,18 +53,29 @@ func Start(t *testing.T, binary string, o Options) *Gateway {
 	ca := filepath.Join(dir, "ca.pem")
 	write(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.Server.Certificate().Raw})))
 	keys := filepath.Join(dir, "keys")
-	write(t, filepath.Join(keys, ".keep"), "")
-	for name, key := range o.Keys {
-		write(t, filepath.Join(keys, name), key)
-		write(t, filepath.Join(keys, name+".hosts"), "127.0.0.1")
+	writeKeys(t, keys, o.Keys)
+	state := filepath.Join(dir, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
 	}
-	level := o.LogLevel
-	if level == "" {
-		level = "info"
-	}
-	g.run(binary, "--policy", g.Policy, "--namespace", Namespace, "--ca-file", ca,
-		"--credentials", keys, "--state", dir, "--log-level", level)
+	g.run(binary, append([]string{
+		"--policy", g.Policy, "--namespace", Namespace, "--ca-file", ca,
+		"--credentials", keys, "--state", state, "--log-level", cmp.Or(o.LogLevel, "debug"),
+	}, o.Args...)...)
 	return g
+}
+
+// writeKeys makes the folder of keys, as a mounted Secret would be.
+func writeKeys(t *testing.T, dir string, keys map[string]string) {
+	t.Helper()
+	write(t, filepath.Join(dir, ".keep"), "")
+	for name, key := range keys {
+		if canary.Keys(key) == "" {
+			t.Fatalf("the key %s of a test has no mark by which it would be found", name)
+		}
+		write(t, filepath.Join(dir, name), key)
+		write(t, filepath.Join(dir, name+".hosts"), "127.0.0.1")
+	}
 }
 
 func write(t *testing.T, path, text string) {

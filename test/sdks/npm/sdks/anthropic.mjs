@@ -5,7 +5,7 @@ import Anthropic from "@anthropic-ai/sdk";
 
 export const client = (scenario) => new Anthropic(scenario.options);
 
-const request = ({ model, maxTokens }) => ({ model, max_tokens: maxTokens, messages: [{ role: "user", content: "a few words" }] });
+const request = ({ model, maxTokens }) => ({ model, max_tokens: maxTokens, messages: [{ role: "user", content: "a few c4n4ryPrompt words" }] });
 
 export async function call(client, scenario, signal) {
   const answer = await client.messages.create(request(scenario), { signal });

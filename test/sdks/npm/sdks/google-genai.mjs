@@ -5,7 +5,7 @@ import { ApiError, GoogleGenAI } from "@google/genai";
 
 export const client = (scenario) => new GoogleGenAI({ ...scenario.options });
 
-const request = ({ model, maxTokens }, abortSignal) => ({ model, contents: "a few words", config: { maxOutputTokens: maxTokens, abortSignal } });
+const request = ({ model, maxTokens }, abortSignal) => ({ model, contents: "a few c4n4ryPrompt words", config: { maxOutputTokens: maxTokens, abortSignal } });
 
 const piece = (answer) => ({ text: answer.text, outputTokens: answer.usageMetadata?.candidatesTokenCount });
 

@@ -7,7 +7,7 @@ import { MistralError } from "@mistralai/mistralai/models/errors";
 // No variable leads it anywhere: the app names the server.
 export const client = (scenario) => new Mistral({ apiKey: process.env.MISTRAL_API_KEY, ...scenario.options });
 
-const request = ({ model, maxTokens }) => ({ model, maxTokens, messages: [{ role: "user", content: "a few words" }] });
+const request = ({ model, maxTokens }) => ({ model, maxTokens, messages: [{ role: "user", content: "a few c4n4ryPrompt words" }] });
 
 export async function call(client, scenario, signal) {
   const answer = await client.chat.complete(request(scenario), { fetchOptions: { signal } });

@@ -5,7 +5,7 @@ import OpenAI from "openai";
 
 export const client = (scenario) => new OpenAI(scenario.options);
 
-const request = ({ model, maxTokens }) => ({ model, max_tokens: maxTokens, messages: [{ role: "user", content: "a few words" }] });
+const request = ({ model, maxTokens }) => ({ model, max_tokens: maxTokens, messages: [{ role: "user", content: "a few c4n4ryPrompt words" }] });
 
 export async function call(client, scenario, signal) {
   const answer = await client.chat.completions.create(request(scenario), { signal });

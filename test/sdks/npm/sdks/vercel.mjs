@@ -5,7 +5,7 @@
 import { APICallError, generateText, RetryError, streamText } from "ai";
 
 const request = (scenario, model, abortSignal) => ({
-  model, prompt: "a few words", maxOutputTokens: scenario.maxTokens, abortSignal, ...scenario.options,
+  model, prompt: "a few c4n4ryPrompt words", maxOutputTokens: scenario.maxTokens, abortSignal, ...scenario.options,
 });
 
 export async function call(model, scenario, signal) {
