@@ -12,10 +12,8 @@ const (
 	entitled
 )
 
-// test says whether the call may go now, and if not which bucket it lacks: none, if it could borrow but yields.
-// Bucket by bucket the lane's credit or what nobody claims may serve; only a call that its credit serves everywhere is
-// entitled.
-func (s *Scheduler) test(c *Call) (fit, *bucket) {
+// fits is test but for the order of those that borrow.
+func (s *Scheduler) fits(c *Call) (fit, *bucket) {
 	got := entitled
 	for k := range c.holds {
 		h := &c.holds[k]
@@ -26,10 +24,18 @@ func (s *Scheduler) test(c *Call) (fit, *bucket) {
 		}
 		got = min(got, f)
 	}
+	return got, nil
+}
+
+// test says whether the call may go now, and if not which bucket it lacks: none, if it could borrow but yields.
+// Bucket by bucket the lane's credit or what nobody claims may serve; only a call that its credit serves everywhere is
+// entitled.
+func (s *Scheduler) test(c *Call) (fit, *bucket) {
+	got, b := s.fits(c)
 	if got == borrows && s.yields(c) {
 		return lacks, nil
 	}
-	return got, nil
+	return got, b
 }
 
 // testHold is test on one bucket that is up to date.
@@ -42,7 +48,7 @@ func (s *Scheduler) testHold(c *Call, h *hold) fit {
 		return entitled
 	}
 	i := c.lane.index
-	credit := b.accounts[i].credit
+	credit := b.account(i).credit
 	aside := s.aside(c, b)
 	if credit-aside+b.eps >= h.amount {
 		return entitled
@@ -93,7 +99,7 @@ func (s *Scheduler) take(c *Call) {
 	for k := range c.holds {
 		h := &c.holds[k]
 		b := h.bucket
-		a := &b.accounts[l.index]
+		a := b.account(l.index)
 		floor := min(a.credit, s.aside(c, b))
 		full := b.goesFull(l.index, h.amount)
 		b.level -= h.amount
@@ -105,11 +111,12 @@ func (s *Scheduler) take(c *Call) {
 			a.reslot(b.Capacity)
 			continue
 		}
-		a.credit = max(floor, a.credit-h.amount)
+		b.setCredit(a, max(floor, a.credit-h.amount))
 		if !c.brought(b) {
 			a.use.add(h.amount, s.clock)
 		}
 		if full || c.Granted {
+			s.round++
 			b.back()
 		}
 	}

@@ -21,6 +21,7 @@ func (s *Scheduler) Advance(now time.Time, decided []*Call) []*Call {
 			i--
 		}
 	}
+	s.round++
 	for s.step() {
 	}
 	decided = append(decided, s.done...)
@@ -51,32 +52,59 @@ func (n *node) expired(clock int64) *node {
 	return n
 }
 
-// step admits the best candidate; it reports whether anything moved.
+// step admits the best candidate; it reports whether anything moved. A queue whose call lacks something is not looked at
+// again in a round: while calls are admitted levels only fall, faster than what other lanes claim.
 func (s *Scheduler) step() bool {
-	var best *node
-	bestFit := lacks
+	s.steps++
+	for {
+		best, fit, dropped := s.best()
+		switch {
+		case dropped:
+			return true
+		case best == nil:
+			return false
+		case fit == borrows && s.yields(best.call):
+			best.queue.yielded = s.steps
+			continue
+		}
+		best.queue.lane.stuck(s.round - 1)
+		s.admit(best, fit)
+		return true
+	}
+}
+
+// best is the candidate that goes first if it does not yield. A call that finds a cap used up is dropped.
+func (s *Scheduler) best() (best *node, bestFit fit, dropped bool) {
 	for _, q := range s.active {
+		if q.stuck == s.round || q.yielded == s.steps {
+			continue
+		}
 		n := q.candidate(s.clock)
 		if n == nil {
 			continue
 		}
-		got, b := s.test(n.call)
-		if got == lacks {
-			if b != nil && b.caps() {
-				s.drop(n, ReasonCapReached, b)
-				return true
+		got, b := s.fits(n.call)
+		switch {
+		case got != lacks:
+			if best == nil || got.before(n.call, bestFit, best.call) {
+				best, bestFit = n, got
 			}
-			continue
-		}
-		if best == nil || got.before(n.call, bestFit, best.call) {
-			best, bestFit = n, got
+		case b.caps():
+			s.round++
+			s.drop(n, ReasonCapReached, b)
+			return nil, lacks, true
+		default:
+			q.stuck = s.round
 		}
 	}
-	if best == nil {
-		return false
+	return best, bestFit, false
+}
+
+// stuck notes for all queues of the lane in which round their calls lacked something.
+func (l *lane) stuck(round uint64) {
+	for _, q := range l.queues {
+		q.stuck = round
 	}
-	s.admit(best, bestFit)
-	return true
 }
 
 // admit lets a waiting call go.
@@ -88,7 +116,7 @@ func (s *Scheduler) admit(n *node, got fit) {
 	s.take(c)
 	i := c.lane.index
 	for _, h := range c.holds {
-		h.bucket.accounts[i].served += h.amount
+		h.bucket.account(i).served += h.amount
 	}
 	s.leave(c)
 	s.done = append(s.done, c)

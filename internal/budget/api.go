@@ -33,6 +33,9 @@ type Bucket struct {
 	Window time.Duration
 	// Fed: the level rises by Feed alone, and Rate is how fast that is expected to be: grants of a shared pool.
 	Fed bool
+	// Shares are by lane what each has of the bucket; nil gives all lanes their own Share. Calls of lanes that it does not
+	// name only borrow. It is not changed once it is here.
+	Shares *map[string]float64
 	// StartEmpty gives a bucket that was never seen before the level 0 instead of its capacity.
 	StartEmpty bool
 }
@@ -80,6 +83,9 @@ type Config struct {
 	// MaxDepth and MaxBytes bound the calls that wait in all lanes together; 0 is no bound.
 	MaxDepth int
 	MaxBytes int64
+	// Patient says that no call has a deadline, and nobody asks how long it will wait: nothing is predicted. It is for
+	// schedulers of many lanes.
+	Patient bool
 }
 
 // BucketID is a bucket's handle within its scheduler.

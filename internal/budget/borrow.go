@@ -3,8 +3,9 @@
 
 package budget
 
-// class is the lanes of one priority, which share what they borrow by weight.
+// class is the lanes of one group and priority, which share what they borrow by weight.
 type class struct {
+	group    *group
 	priority int32
 	// v is the virtual time of the latest borrower: where a lane starts that was idle.
 	v float64
@@ -15,13 +16,13 @@ type class struct {
 func (s *Scheduler) classify(l *lane, old []*class) {
 	for _, known := range [2][]*class{s.classes, old} {
 		for _, k := range known {
-			if k.priority == l.Priority {
+			if k.priority == l.Priority && k.group == l.group {
 				s.joinClass(l, k)
 				return
 			}
 		}
 	}
-	s.joinClass(l, &class{priority: l.Priority})
+	s.joinClass(l, &class{group: l.group, priority: l.Priority})
 }
 
 func (s *Scheduler) joinClass(l *lane, k *class) {
@@ -39,6 +40,7 @@ func (s *Scheduler) joinClass(l *lane, k *class) {
 // borrow advances the lane's virtual time by the call's dominant part of the whole: v += max_b c_b/(R_b·w). Slots
 // have no rate and are left out.
 func (s *Scheduler) borrow(c *Call) {
+	s.lend(c)
 	l := c.home()
 	l.v = max(l.v, l.class.v)
 	l.class.v = l.v
@@ -52,12 +54,14 @@ func (s *Scheduler) borrow(c *Call) {
 	l.borrowed++
 }
 
-// before orders candidates: the entitled first, oldest commitment first; then borrowers by priority, then by virtual
-// time.
+// before orders candidates: the entitled first, oldest commitment first; then borrowers by their groups' virtual time, in
+// a group by priority, then by virtual time.
 func (f fit) before(c *Call, g fit, d *Call) bool {
 	switch {
 	case f != g:
 		return f > g
+	case f == borrows && c.lane.group != d.lane.group:
+		return c.lane.group.before(d.lane.group)
 	case f == borrows && c.lane.Priority != d.lane.Priority:
 		return c.lane.Priority > d.lane.Priority
 	case f == borrows && c.lane.v != d.lane.v:

@@ -26,6 +26,16 @@ type bucket struct {
 	// at is when level and credits were last brought up to date.
 	at       int64
 	accounts []account
+	// places are where in accounts the lanes are, by index: -1 for a lane that has none; nil if all are where their index
+	// says.
+	places []int32
+	// claimed is the sum of the positive credits, if it is summed.
+	claimed float64
+	summed  bool
+	// filling is how far a refill fills it.
+	filling float64
+	// reserves are of the groups with accounts here that do not lend all.
+	reserves []reserve
 	// eps absorbs rounding: less than half a nanosecond of refill, so that nothing goes a nanosecond early.
 	eps float64
 	// refs counts live calls that refer to the bucket.
@@ -60,6 +70,8 @@ type account struct {
 	priority int32
 	// holdTime is what the lane states about hold.
 	holdTime time.Duration
+	// unlent is the part of the share that the lane's group does not lend.
+	unlent float64
 	// credit is e. It is below zero only while the lane owes what it spent beyond its reservations.
 	credit float64
 	// hold is H, what the lane keeps while idle.
@@ -164,6 +176,10 @@ func (b *bucket) caps() bool { return b.Kind == Continuous && b.Window >= capWin
 
 // others is the credit of every lane but i: what a borrower must leave.
 func (b *bucket) others(i int) float64 {
+	i = b.pos(i)
+	if len(b.accounts) > manyLanes {
+		return max(0, b.credits()-b.accounts[i].positive())
+	}
 	sum := 0.0
 	for j := range b.accounts {
 		if j != i {
@@ -175,6 +191,7 @@ func (b *bucket) others(i int) float64 {
 
 // othersHold is what every lane but i keeps while idle.
 func (b *bucket) othersHold(i int) float64 {
+	i = b.pos(i)
 	sum := 0.0
 	for j := range b.accounts {
 		if j != i {
@@ -227,6 +244,9 @@ func (b *bucket) setHold(a *account) {
 		a.hold = min(a.share*b.Capacity, a.holdTime.Seconds()*a.share*b.Rate)
 	default:
 		a.hold = min(a.share*b.Capacity/2, holdTime*a.share*b.Rate)
+	}
+	if b.Kind == Continuous {
+		a.hold = max(a.hold, a.unlent*a.share*b.Capacity)
 	}
 }
 

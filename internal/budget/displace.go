@@ -55,7 +55,7 @@ func (s *Scheduler) hasRoom(c *Call) bool {
 		if depth <= 0 && bytes <= 0 {
 			return true
 		}
-		if l.Priority < c.lane.Priority {
+		if l.group == c.lane.group && l.Priority < c.lane.Priority {
 			depth -= l.yielding.n
 			bytes -= l.yielding.bytes
 		}
@@ -71,7 +71,7 @@ func (s *Scheduler) displace(c *Call) bool {
 		if depth <= 0 && bytes <= 0 {
 			return moved
 		}
-		n := s.lastBelow(c.lane.Priority)
+		n := s.lastBelow(c.lane)
 		if n == nil {
 			return moved
 		}
@@ -81,10 +81,10 @@ func (s *Scheduler) displace(c *Call) bool {
 }
 
 // lastBelow is who is displaced first: of the lowest priority below this one, the last in order.
-func (s *Scheduler) lastBelow(priority int32) *node {
+func (s *Scheduler) lastBelow(l *lane) *node {
 	var last *node
 	for _, q := range s.active {
-		if q.lane.Priority >= priority || last != nil && q.lane.Priority > last.queue.lane.Priority {
+		if q.lane.group != l.group || q.lane.Priority >= l.Priority || last != nil && q.lane.Priority > last.queue.lane.Priority {
 			continue
 		}
 		n := q.root.lastToYield()

@@ -17,6 +17,8 @@ func (s *Scheduler) Apply(cfg Config, now time.Time) {
 	waiting := s.suspend()
 	s.margin = min(finite(cfg.Margin), maxMargin)
 	s.maxDepth, s.maxBytes = cfg.MaxDepth, cfg.MaxBytes
+	s.patient = cfg.Patient
+	s.setGroups(cfg.Groups)
 	s.setLanes(lanes(cfg.Lanes))
 	s.setBuckets(cfg.Buckets)
 	s.resume(waiting)
@@ -40,6 +42,7 @@ func (s *Scheduler) setLanes(specs []Lane) {
 		}
 		kept[l] = true
 		l.Lane, l.index = spec, i
+		l.group = s.groupOf(spec.Group)
 		s.classify(l, classes)
 		s.lanes[i] = l
 		s.lanePlaces += l.maxDepth()
@@ -52,6 +55,7 @@ func (s *Scheduler) setLanes(specs []Lane) {
 	for _, b := range s.slots {
 		if b != nil {
 			b.rebook(specs, from)
+			b.grouped(s.lanes)
 		}
 	}
 }
@@ -59,20 +63,33 @@ func (s *Scheduler) setLanes(specs []Lane) {
 // rebook moves the accounts of a bucket to the new lanes, of which the i-th was the from[i]-th. What removed
 // lanes have in use is the default's; their credit is nobody's.
 func (b *bucket) rebook(specs []Lane, from []int) {
-	old := b.accounts
-	b.accounts = make([]account, len(specs))
+	old, places := b.accounts, b.places
+	b.open(len(specs))
 	stays := make([]bool, len(old))
 	for i, spec := range specs {
+		was := -1
 		if from[i] >= 0 {
-			b.accounts[i], stays[from[i]] = old[from[i]], true
+			was = placeIn(places, from[i])
 		}
-		b.accounts[i].follow(spec)
+		if was < 0 && !b.names(spec) {
+			continue
+		}
+		a := b.add(i)
+		if was >= 0 {
+			*a, stays[was] = old[was], true
+		}
+		a.follow(spec)
+		a.share = b.shareOf(spec)
 	}
-	heir := &b.accounts[len(specs)-1].inUse
+	var left tally
 	for j := range old {
 		if !stays[j] {
-			heir.sum, heir.n = heir.sum+old[j].inUse.sum, heir.n+old[j].inUse.n
+			left.sum, left.n = left.sum+old[j].inUse.sum, left.n+old[j].inUse.n
 		}
+	}
+	if left.n > 0 {
+		heir := &b.account(len(specs) - 1).inUse
+		heir.sum, heir.n = heir.sum+left.sum, heir.n+left.n
 	}
 }
 
@@ -115,6 +132,10 @@ func (s *Scheduler) remove(b *bucket) {
 func (s *Scheduler) relimit(b *bucket, spec Bucket) {
 	s.refill(b)
 	old := b.Bucket
+	if spec.Shares != old.Shares {
+		b.Shares = spec.Shares
+		s.reshare(b)
+	}
 	b.limit(spec)
 	if spec.Kind == Slots {
 		b.recount()
@@ -136,6 +157,7 @@ func (b *bucket) recount() {
 		b.level -= b.accounts[i].inUse.sum
 		b.accounts[i].reslot(b.Capacity)
 	}
+	b.summed = false
 }
 
 // scale shrinks what is positive; old capacities of zero never get here, as nothing is smaller.
@@ -151,6 +173,7 @@ func (b *bucket) scale(by float64) {
 			a.credit *= by
 		}
 	}
+	b.summed = false
 }
 
 // suspend takes all waiting calls out, in order, but leaves them queued. Every bucket is brought up to the clock before:
@@ -192,6 +215,9 @@ func (s *Scheduler) suspend() []*Call {
 		l.queues, l.depth, l.bytes, l.heads, l.yielding = nil, 0, 0, 0, yielding{}
 	}
 	s.depth, s.bytes = 0, 0
+	for _, g := range s.groups {
+		g.depth = 0
+	}
 	for _, b := range s.slots {
 		for i := range b.lanes() {
 			b.accounts[i].queued, b.accounts[i].committed = tally{}, tally{}
@@ -227,13 +253,15 @@ func (s *Scheduler) resume(waiting []*Call) {
 		n := s.newNode(c, q)
 		s.time(n)
 		n.latest = c.latest(n.startBy)
-		s.look(q, accepting)
-		s.value(n, accepting)
+		if !s.patient {
+			s.look(q, accepting)
+			s.value(n, accepting)
+		}
 		c.node = n
 		s.join(q, n)
 	}
 	s.watch()
-	for i := 0; i < len(s.active); i++ {
+	for i := 0; i < len(s.active) && !s.patient; i++ {
 		q := s.active[i]
 		s.review(q)
 		if q.n == 0 {
@@ -242,7 +270,7 @@ func (s *Scheduler) resume(waiting []*Call) {
 	}
 	for _, b := range s.slots {
 		for i := range b.lanes() {
-			b.clip(i)
+			b.clip(&b.accounts[i])
 		}
 		if b != nil {
 			b.trim()

@@ -15,6 +15,9 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 	n := s.newNode(c, q)
 	s.time(n)
 	n.latest = c.latest(n.startBy)
+	if s.patient {
+		return s.waitOn(n)
+	}
 	s.room(len(q.buckets))
 	s.look(q, accepting)
 	wait, b, ok := s.seat(n, again)
@@ -50,6 +53,17 @@ func (s *Scheduler) enqueue(c *Call, again bool) Verdict {
 	if b != nil {
 		c.verdict.Bucket = b.id
 	}
+	return c.verdict
+}
+
+// waitOn lets a call wait of which nothing is predicted.
+func (s *Scheduler) waitOn(n *node) Verdict {
+	c := n.call
+	s.displace(c)
+	c.node = n
+	s.join(n.queue, n)
+	s.watch()
+	c.verdict = Verdict{State: Queued, Bucket: NoBucket}
 	return c.verdict
 }
 
@@ -142,7 +156,7 @@ func (s *Scheduler) alone(c *Call) (float64, *bucket) {
 		if h.bucket.Kind == Slots {
 			continue
 		}
-		if t := s.timeToFit(c, h, h.bucket.accounts[c.lane.index].queued.sum); t > wait || binding == nil {
+		if t := s.timeToFit(c, h, h.bucket.account(c.lane.index).queued.sum); t > wait || binding == nil {
 			wait, binding = t, h.bucket
 		}
 	}

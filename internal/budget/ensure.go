@@ -35,6 +35,10 @@ func (s *Scheduler) Ensure(spec Bucket, now time.Time) BucketID {
 		spec.Kind = b.Kind
 		b.used, b.gone = s.clock, false
 		if spec != b.Bucket {
+			if s.patient && spec.Capacity == b.Capacity && spec.Limit == b.Limit && spec.Shares == b.Shares || spec.Kind == Slots && s.patient {
+				s.relimit(b, spec)
+				return b.id
+			}
 			// What waits may have to collect more than the bucket will hold.
 			waiting := s.suspend()
 			s.relimit(b, spec)
@@ -60,10 +64,8 @@ func (s *Scheduler) bucket(id BucketID) *bucket {
 // create makes a bucket, in place of a removed one of the name and another kind.
 func (s *Scheduler) create(spec Bucket, pinned bool) *bucket {
 	changed := s.byName[spec.Name] != nil
-	b := &bucket{at: s.clock, used: s.clock, pinned: pinned, accounts: make([]account, len(s.lanes))}
-	for i, l := range s.lanes {
-		b.accounts[i].follow(l.Lane)
-	}
+	b := &bucket{Bucket: spec, at: s.clock, used: s.clock, pinned: pinned, filling: largestNumber}
+	s.reshare(b)
 	b.limit(spec)
 	if !spec.StartEmpty && (!changed || spec.Kind != Continuous) {
 		b.level = spec.Capacity

@@ -27,10 +27,38 @@ func (s *Scheduler) Feed(id BucketID, lane int, amount float64, now time.Time) {
 	amount = max(0, min(amount, top-b.level))
 	b.level += amount
 	b.ceiling = min(top, b.ceiling+amount)
-	if lane >= 0 && lane < len(b.accounts) {
-		a := &b.accounts[lane]
+	if lane >= 0 && lane < len(s.lanes) {
+		a := b.account(lane)
 		// What comes at once for a large call, which is not here yet, is kept for it.
-		a.credit = max(a.credit, min(max(a.ceiling(), amount), a.credit+amount))
+		b.setCredit(a, max(a.credit, min(max(a.ceiling(), amount), a.credit+amount)))
 	}
 	b.forgive()
+}
+
+// Pour adds to the level of a bucket that is Fed as its own refill would: every lane's credit has its share of it.
+func (s *Scheduler) Pour(id BucketID, amount float64, now time.Time) {
+	s.tick(now)
+	b := s.bucket(id)
+	if b == nil || !b.Fed || b.Kind == Slots || !(amount > 0) {
+		return
+	}
+	b.gain(min(amount, largestNumber))
+	s.stirBucket(b)
+}
+
+// Unclaimed is a bucket's level less what lanes keep of it for which nothing waits there.
+func (s *Scheduler) Unclaimed(id BucketID, now time.Time) float64 {
+	s.tick(now)
+	b := s.bucket(id)
+	if b == nil {
+		return 0
+	}
+	s.refill(b)
+	left := b.level
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.queued.n == 0 {
+			left -= a.positive()
+		}
+	}
+	return left
 }

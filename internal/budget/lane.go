@@ -25,6 +25,7 @@ type lane struct {
 	// v is the virtual time: seconds of the whole rate that the lane has borrowed, divided by its weight.
 	v     float64
 	class *class
+	group *group
 	// into is the lane that took over when this one was removed.
 	into *lane
 

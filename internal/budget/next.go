@@ -101,7 +101,7 @@ func (s *Scheduler) holdReady(c *Call, h *hold, got, need fit) float64 {
 		return after(h.amount-b.level, b.Rate, b.eps)
 	}
 	i := c.lane.index
-	a := &b.accounts[i]
+	a := b.account(i)
 	aside := s.aside(c, b)
 	v := &s.single
 	b.look(v, i, keeping)

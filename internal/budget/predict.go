@@ -47,7 +47,7 @@ func (s *Scheduler) predict(n *node, before []float64) (float64, *bucket) {
 
 // ahead is the cost on the k-th bucket of everything of the lane that goes before a place in the order.
 func (q *queue) ahead(k int, before float64) float64 {
-	return max(0, q.buckets[k].accounts[q.lane.index].queued.sum-q.root.sum(k)+before)
+	return max(0, q.buckets[k].account(q.lane.index).queued.sum-q.root.sum(k)+before)
 }
 
 // by is the start that matters: who is accepted is to start a margin early, who is given up starts late even so.
@@ -73,7 +73,7 @@ func (s *Scheduler) value(n *node, as stance) {
 // spare is the least that calls of this queue with the given least slack could lose on the k-th bucket and still
 // start in time.
 func (q *queue) spare(k int, slack float64) float64 {
-	a := &q.buckets[k].accounts[q.lane.index]
+	a := q.buckets[k].account(q.lane.index)
 	return slack - a.served - (a.queued.sum - q.root.sum(k))
 }
 

@@ -18,7 +18,7 @@ func (s *Scheduler) prepare(c *Call) {
 		s.refill(b)
 		amount := finite(cost.Amount)
 		if !c.brought(b) {
-			b.accounts[i].seen(min(amount, b.Capacity), s.clock)
+			b.account(i).seen(min(amount, b.Capacity), s.clock)
 		}
 		c.add(b, amount)
 	}

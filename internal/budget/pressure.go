@@ -74,7 +74,7 @@ func (s *Scheduler) paused(l *lane) bool {
 		return false
 	}
 	for _, q := range s.active {
-		if q.lane.Priority > l.Priority && q.candidate(s.clock) != nil {
+		if q.lane.group == l.group && q.lane.Priority > l.Priority && q.candidate(s.clock) != nil {
 			return true
 		}
 	}

@@ -17,6 +17,9 @@ type queue struct {
 	// stale says that stored predictions may be wrong since valuedAt.
 	stale    bool
 	valuedAt int64
+	// stuck is the last round in which the candidate lacked something, yielded the last step in which it could borrow and
+	// left it to another.
+	stuck, yielded uint64
 }
 
 type place uint8
@@ -108,13 +111,14 @@ func (s *Scheduler) join(q *queue, n *node) {
 		// Who was idle has saved up no turns.
 		l.v = max(l.v, l.class.v)
 	}
+	s.joinGroup(q.lane.group)
 	q.n++
 	s.depth++
 	s.bytes += c.Bytes
 	q.lane.depth++
 	q.lane.bytes += c.Bytes
 	for k, b := range q.buckets {
-		b.accounts[q.lane.index].queued.add(c.holds[k].amount)
+		b.account(q.lane.index).queued.add(c.holds[k].amount)
 	}
 	switch {
 	case n.wake > s.clock && q.head != nil:
@@ -142,7 +146,7 @@ func (s *Scheduler) leave(c *Call) {
 		q.head = nil
 		q.lane.heads--
 		for k, b := range q.buckets {
-			b.accounts[i].committed.remove(c.holds[k].amount)
+			b.account(i).committed.remove(c.holds[k].amount)
 			if c.holds[k].amount > b.Capacity {
 				s.reneed(b)
 			}
@@ -155,19 +159,22 @@ func (s *Scheduler) leave(c *Call) {
 	}
 	q.n--
 	q.lane.depth--
+	q.lane.group.depth--
 	q.lane.bytes -= c.Bytes
 	s.depth--
 	s.bytes -= c.Bytes
 	s.watch()
 	for k, b := range q.buckets {
-		b.accounts[i].queued.remove(c.holds[k].amount)
+		b.account(i).queued.remove(c.holds[k].amount)
 	}
 	if q.n == 0 {
 		s.deactivate(q)
 	}
 	s.promote(q)
 	for _, b := range q.buckets {
-		b.clip(i)
+		if b.clip(b.account(i)) {
+			s.round++
+		}
 		b.trim()
 	}
 	c.node = nil
@@ -218,7 +225,7 @@ func (s *Scheduler) commit(q *queue, n *node) {
 		// Up to now the credit grew only to the old ceiling.
 		s.refill(b)
 		amount := n.call.holds[k].amount
-		b.accounts[q.lane.index].committed.add(amount)
+		b.account(q.lane.index).committed.add(amount)
 		if amount > b.Capacity {
 			b.need = max(b.need, amount)
 		}

@@ -41,4 +41,5 @@ func (b *bucket) shareOut(amount float64) {
 		a := &b.accounts[i]
 		a.credit = max(a.credit, min(a.ceiling(), a.credit+a.share*amount))
 	}
+	b.summed = false
 }

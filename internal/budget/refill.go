@@ -3,7 +3,10 @@
 
 package budget
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // tick moves the clock. It never moves back.
 func (s *Scheduler) tick(now time.Time) {
@@ -25,18 +28,50 @@ func (s *Scheduler) refill(b *bucket) {
 	if b.Kind == Slots || b.Fed {
 		return
 	}
-	gain := b.Rate * seconds(dt)
-	top := b.top()
-	b.level = min(top, b.level+gain)
-	b.ceiling = min(top, b.ceiling+gain)
+	b.gain(b.Rate * seconds(dt))
+}
+
+// gain is what a refill brings.
+func (b *bucket) gain(gain float64) {
+	for k := range b.reserves {
+		b.reserves[k].keep(b, gain)
+	}
 	owing := false
 	for i := range b.accounts {
 		a := &b.accounts[i]
 		a.credit = min(max(a.hold, a.committed.sum), a.credit+a.share*gain)
 		owing = owing || a.credit < 0
 	}
+	for k := range b.reserves {
+		gain -= b.reserves[k].use(b)
+	}
+	b.summed = false
+	b.fill(gain)
 	if owing {
 		b.forgive()
+	}
+}
+
+// fill adds to the level, up to where it fills.
+func (b *bucket) fill(gain float64) {
+	top := b.top()
+	filled := b.filling < top && b.level+gain > b.filling
+	if filled {
+		top = max(b.filling, b.level)
+	}
+	b.level = min(top, b.level+gain)
+	b.ceiling = min(top, b.ceiling+gain)
+	if filled {
+		b.back()
+	}
+}
+
+// FillTo has the bucket fill up to a level alone, which may be below its capacity or above; what is there stays.
+func (s *Scheduler) FillTo(id BucketID, level float64, now time.Time) {
+	s.tick(now)
+	if b := s.bucket(id); b != nil && !math.IsNaN(level) {
+		s.refill(b)
+		b.filling = level
 	}
 }
 
@@ -53,6 +88,7 @@ func (b *bucket) forgive() {
 			a.credit *= lack / owed
 		}
 	}
+	b.summed = false
 }
 
 // sums returns all positive credits and all that is owed, both not negative.
@@ -95,11 +131,14 @@ func (b *bucket) back() {
 			a.credit += debt * a.share / shares
 		}
 	}
+	b.summed = false
 }
 
-// clip ends what a lane collected for a head that is gone.
-func (b *bucket) clip(i int) {
-	if a := &b.accounts[i]; b.Kind == Continuous {
-		a.credit = min(a.credit, a.ceiling())
+// clip ends what a lane collected for a head that is gone; it reports whether there was something.
+func (b *bucket) clip(a *account) bool {
+	if top := a.ceiling(); b.Kind == Continuous && a.credit > top {
+		b.setCredit(a, top)
+		return true
 	}
+	return false
 }

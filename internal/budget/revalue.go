@@ -14,6 +14,9 @@ const (
 
 // stir marks the other lanes' queues that need one of the call's buckets.
 func (s *Scheduler) stir(c *Call) {
+	if s.patient {
+		return
+	}
 	for _, q := range s.active {
 		if q.stale || q.lane == c.lane {
 			continue
@@ -29,6 +32,9 @@ func (s *Scheduler) stir(c *Call) {
 
 // stirBucket marks all queues that need the bucket.
 func (s *Scheduler) stirBucket(b *bucket) {
+	if s.patient {
+		return
+	}
 	for _, q := range s.active {
 		if q.find(b) >= 0 {
 			q.stale = true

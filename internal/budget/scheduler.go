@@ -20,6 +20,13 @@ type Scheduler struct {
 	// active are the queues with waiting calls.
 	active  []*queue
 	classes []*class
+	groups  []*group
+	// formerGroups are from before an edit; groupTime is the virtual time of the latest group that borrowed.
+	formerGroups []*group
+	groupTime    float64
+	patient      bool
+	// round numbers stretches of admissions in which nothing is set free, steps their admissions.
+	round, steps uint64
 
 	margin float64
 	// maxDepth and maxBytes bound what waits in all lanes, lanePlaces is the sum of the lanes' own depths.
@@ -116,7 +123,7 @@ func (s *Scheduler) passes(c *Call) bool {
 		}
 	}
 	got, _ := s.test(c)
-	if got == borrows && len(s.active) > 0 && s.dueAt() <= s.clock {
+	if got == borrows && len(s.active) > 0 && (s.patient || s.dueAt() <= s.clock) {
 		return false
 	}
 	if got == borrows {

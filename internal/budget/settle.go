@@ -100,11 +100,11 @@ func (s *Scheduler) overspend(c *Call, h *hold, amount float64) {
 		return
 	}
 	b, i := h.bucket, c.home().index
-	a := &b.accounts[i]
+	a := b.account(i)
 	b.level -= amount
 	b.ceiling -= amount
 	a.use.add(amount, s.clock)
-	a.credit = max(a.credit-amount, min(max(a.credit-amount, 0), b.level-b.others(i)))
+	b.setCredit(a, max(a.credit-amount, min(max(a.credit-amount, 0), b.level-b.others(i))))
 	s.stirBucket(b)
 }
 
@@ -122,14 +122,14 @@ func (s *Scheduler) refund(c *Call, h *hold, amount float64) {
 	} else {
 		b.level = max(old, min(top, b.level+amount, b.ceiling))
 	}
-	a := &b.accounts[i]
+	a := b.account(i)
 	a.use.add(-amount, s.clock)
 	raised := min(a.ceiling(), a.credit+amount)
-	a.credit = max(a.credit, min(raised, b.level-b.others(i)))
+	b.setCredit(a, max(a.credit, min(raised, b.level-b.others(i))))
 }
 
 // vacate gives slots back.
 func (s *Scheduler) vacate(c *Call, h *hold) {
-	h.bucket.accounts[c.home().index].inUse.remove(h.amount)
+	h.bucket.account(c.home().index).inUse.remove(h.amount)
 	h.bucket.recount()
 }

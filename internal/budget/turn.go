@@ -13,7 +13,10 @@ import "math"
 
 // precedes says whether the lane borrows before another one.
 func (l *lane) precedes(m *lane) bool {
-	if l.class != m.class {
+	switch {
+	case l.group != m.group:
+		return l.group.before(m.group)
+	case l.class != m.class:
 		return l.Priority > m.Priority
 	}
 	return l.turn() < m.turn()
@@ -44,11 +47,14 @@ func (s *Scheduler) yields(c *Call) bool {
 // outranks says whether the call's lane is paused for a queue that needs one of its buckets. Where none does, nobody
 // is served by leaving it there.
 func (s *Scheduler) outranks(q *queue, c *Call) bool {
-	return s.pressure.nearlyFull && q.lane.Priority > c.lane.Priority && q.meets(c)
+	return s.pressure.nearlyFull && q.lane.group == c.lane.group && q.lane.Priority > c.lane.Priority && q.meets(c)
 }
 
 // awaits says whether x, which comes before c, lacks what c would borrow and costs no more.
 func (s *Scheduler) awaits(x, c *Call) bool {
+	if x.lane.group != c.lane.group {
+		return s.awaitsAmongGroups(x, c)
+	}
 	lacking := false
 	for k := range x.holds {
 		h := &x.holds[k]
@@ -60,6 +66,25 @@ func (s *Scheduler) awaits(x, c *Call) bool {
 			return false
 		}
 		lacking = lacking || s.lacksFor(x, h, c, mine)
+	}
+	return lacking
+}
+
+// awaitsAmongGroups is awaits where x is another group's: what it costs does not count, for groups are to have even parts
+// of what is borrowed, but nobody waits for a call that lacks something else as well.
+func (s *Scheduler) awaitsAmongGroups(x, c *Call) bool {
+	lacking := false
+	for k := range x.holds {
+		h := &x.holds[k]
+		s.refill(h.bucket)
+		if s.testHold(x, h) != lacks {
+			continue
+		}
+		mine := c.holding(h.bucket)
+		if mine == nil {
+			return false
+		}
+		lacking = lacking || s.testHold(c, mine) == borrows
 	}
 	return lacking
 }

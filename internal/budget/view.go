@@ -89,6 +89,7 @@ type view struct {
 
 // look fills v with a bucket that is up to date.
 func (b *bucket) look(v *view, i int, as stance) {
+	i = b.pos(i)
 	a := &b.accounts[i]
 	v.level, v.rate, v.eps = b.level, b.Rate, b.eps
 	v.credit, v.own, v.served = a.credit, a.share*b.Rate, a.served

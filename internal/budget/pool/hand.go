@@ -1,0 +1,83 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+)
+
+// Known is what a leader knows of a budget for certain, since it led an earlier pool that had it. A pool cannot begin or end
+// a budget: the leader makes another one then, which begins with what is known instead of with nothing.
+type Known struct {
+	Name string
+	// Level is P, or what is owed when below zero.
+	Level float64
+	// Outstanding is what holders of the earlier pool have at the most.
+	Outstanding float64
+	// Published is the bound on that which the next leader will find, see State.
+	Published float64
+	// Capacity is what it was.
+	Capacity float64
+}
+
+// Known is what is to be handed over to another pool of the same leader, when this one is not used any longer.
+func (p *Pool) Known(now time.Time) []Known {
+	p.tick(now)
+	out := make([]Known, 0, len(p.purses))
+	for _, b := range p.purses {
+		k := Known{Name: b.Name, Outstanding: b.held + b.unknown, Published: b.most, Capacity: b.Capacity}
+		if b.Kind == budget.Slots {
+			// Those that wait to come back are in use for all that is known.
+			for _, s := range p.idle {
+				if p.purses[s.purse] == b {
+					k.Outstanding++
+				}
+			}
+		} else {
+			k.Level = p.level(b)
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// Resume begins budgets with what is known of them; it is to be called at once after New. P is at most what it was, less in
+// proportion if the capacity shrank, and holders bring what they have when they report, within a TTL.
+func (p *Pool) Resume(known []Known, now time.Time) {
+	p.tick(now)
+	if p.learned.IsZero() {
+		p.learned = p.now.Add(p.longest(p.cfg.TTL))
+		p.drained = p.learned.Add(p.longest(p.cfg.Drain))
+		p.meet(p.learned)
+	}
+	for _, k := range known {
+		if i, ok := p.byName[k.Name]; ok {
+			p.resume(p.purses[i], k)
+		}
+	}
+	p.reslot()
+	p.cap(p.now)
+}
+
+func (p *Pool) resume(b *purse, k Known) {
+	room := b.Capacity
+	if b.Kind == budget.Slots {
+		room = b.shared(p.cfg.MaxHolders)
+	}
+	b.unknown = min(clean(k.Outstanding), room)
+	b.most = min(max(clean(k.Published), b.unknown), b.Capacity)
+	b.wanted = 0
+	if b.Kind == budget.Slots {
+		return
+	}
+	level := k.Level
+	if level > 0 && k.Capacity > b.Capacity {
+		level *= b.Capacity / k.Capacity
+	}
+	b.debt = max(0, -level)
+	p.sched.Lower(b.id, min(level, 0), p.now)
+	p.sched.Raise(b.id, min(level, p.room(b)), p.now)
+}

@@ -1,0 +1,108 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+// A bucket has an account for each lane, or where it states shares for the lanes that it names alone: a scheduler of
+// hundreds of lanes has many buckets that few of them need. A lane that comes to such a bucket unnamed gets one.
+
+// manyLanes is from how many accounts on sums are kept rather than taken anew.
+const manyLanes = 16
+
+// pos is where the lane's account is.
+func (b *bucket) pos(lane int) int {
+	if b.places == nil {
+		return lane
+	}
+	if at := b.places[lane]; at >= 0 {
+		return int(at)
+	}
+	b.add(lane)
+	return len(b.accounts) - 1
+}
+
+func (b *bucket) account(lane int) *account {
+	if b.places == nil {
+		return &b.accounts[lane]
+	}
+	return &b.accounts[b.pos(lane)]
+}
+
+// open begins the accounts anew, for so many lanes.
+func (b *bucket) open(lanes int) {
+	b.accounts, b.places, b.summed = nil, nil, false
+	if b.Shares == nil {
+		return
+	}
+	b.places = make([]int32, lanes)
+	for i := range b.places {
+		b.places[i] = -1
+	}
+}
+
+// add makes the account of a lane that has none.
+func (b *bucket) add(lane int) *account {
+	if b.places != nil {
+		b.places[lane] = int32(len(b.accounts)) // #nosec G115 -- lanes are few
+	}
+	b.accounts = append(b.accounts, account{})
+	b.summed = false
+	return &b.accounts[len(b.accounts)-1]
+}
+
+func placeIn(places []int32, lane int) int {
+	if places == nil {
+		return lane
+	}
+	return int(places[lane])
+}
+
+// names says whether the lane has an account from the start.
+func (b *bucket) names(l Lane) bool {
+	if b.Shares == nil {
+		return true
+	}
+	_, named := (*b.Shares)[l.Name]
+	return named
+}
+
+// shareOf is the lane's share of this bucket.
+func (b *bucket) shareOf(l Lane) float64 {
+	if b.Shares == nil {
+		return l.Share
+	}
+	return min(finite((*b.Shares)[l.Name]), 1)
+}
+
+// reshare makes the accounts anew after the bucket's shares changed; lanes keep what they have.
+func (s *Scheduler) reshare(b *bucket) {
+	specs, from := make([]Lane, len(s.lanes)), make([]int, len(s.lanes))
+	old := len(b.places)
+	for i, l := range s.lanes {
+		specs[i], from[i] = l.Lane, -1
+		if b.places == nil && i < len(b.accounts) || i < old {
+			from[i] = i
+		}
+	}
+	b.rebook(specs, from)
+	b.grouped(s.lanes)
+}
+
+// setCredit changes one lane's credit.
+func (b *bucket) setCredit(a *account, credit float64) {
+	if b.summed {
+		b.claimed += max(credit, 0) - a.positive()
+	}
+	a.credit = credit
+}
+
+// credits are all positive ones.
+func (b *bucket) credits() float64 {
+	if !b.summed {
+		b.claimed, b.summed = 0, true
+		for j := range b.accounts {
+			b.claimed += b.accounts[j].positive()
+		}
+	}
+	return b.claimed
+}
