@@ -19,6 +19,9 @@ func (q *Queue) make(ctx context.Context, m Maker, e *entry) {
 	t := e.Ticket
 	body, err := q.request(ctx, t)
 	switch {
+	case t.Attempts >= interruptions*attempts(m, t.Route):
+		q.bury(ctx, e, t.Clone(), ticket.ReasonAttempts)
+		return
 	case errors.Is(err, store.ErrUnknown) || err == nil && !t.Request.Holds(body):
 		q.bury(ctx, e, t.Clone(), ticket.ReasonDamaged)
 		return
@@ -84,6 +87,10 @@ func (q *Queue) made(ctx context.Context, m Maker, e *entry, made *proxy.Made) {
 		q.log(t, "failed", slog.String("reason", made.Reason), slog.Duration("again", t.NotBefore.Sub(q.now())))
 	}
 }
+
+// interruptions is how many times its attempts a call may leave, counting those that the gateway's own end cut off: these
+// are made again, but a call that ends each gateway that makes it is not to do so for ever.
+const interruptions = 2
 
 func attempts(m Maker, route string) int {
 	if b := m.Deferred(route); b != nil {

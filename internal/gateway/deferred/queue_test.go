@@ -84,14 +84,35 @@ func TestAttemptsAreBoundedOverRestarts(t *testing.T) {
 	p := &provider{took: time.Hour, answer: func(int, *proxy.Later) proxy.Made { return ok }}
 	simulate(t, p, func(r *room) {
 		at := r.take(proxy.Later{})
-		for range 4 {
+		for n := range 4 {
+			time.Sleep(30 * time.Second)
+			r.stop()
+			if n == 3 {
+				p.change(func(int, *proxy.Later) proxy.Made { return proxy.Made{Sent: true, Reason: "ProviderError"} })
+			}
+			r.start()
+		}
+		time.Sleep(10 * time.Minute)
+		if w := r.ask(http.MethodGet, at); w.Code != 410 || !strings.Contains(w.Body.String(), `"AttemptsExhausted"`) || !strings.Contains(w.Body.String(), "ProviderError") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// TestACallThatEndsEachGatewayIsGivenUp after twice the policy's attempts: cut off attempts are made again, not for ever.
+func TestACallThatEndsEachGatewayIsGivenUp(t *testing.T) {
+	p := &provider{took: time.Hour, answer: func(int, *proxy.Later) proxy.Made { return ok }}
+	simulate(t, p, func(r *room) {
+		at := r.take(proxy.Later{})
+		for range 12 {
 			time.Sleep(30 * time.Second)
 			r.stop()
 			r.start()
 		}
-		p.change(func(int, *proxy.Later) proxy.Made { return proxy.Made{Sent: true, Reason: "ProviderError"} })
-		time.Sleep(10 * time.Minute)
-		if w := r.ask(http.MethodGet, at); w.Code != 410 || !strings.Contains(w.Body.String(), `"AttemptsExhausted"`) || !strings.Contains(w.Body.String(), "ProviderError") {
+		if n := p.calls(); n != 8 {
+			t.Errorf("%d attempts of at most 4 and as many that were cut off", n)
+		}
+		if w := r.ask(http.MethodGet, at); w.Code != 410 || !strings.Contains(w.Body.String(), `"AttemptsExhausted"`) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
