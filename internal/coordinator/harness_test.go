@@ -46,7 +46,8 @@ type world struct {
 	pods     map[figures.Pod]map[string]string
 	leader   string
 	epoch    uint64
-	first    bool // nobody has led before the next leader
+	until    time.Time // the leader's lease ends; zero never
+	first    bool      // nobody has led before the next leader
 	replicas map[string]*replica
 	expires  time.Time // of tokens
 	down     bool      // the API server is
@@ -157,6 +158,16 @@ func (r *replica) First() bool {
 	r.world.mu.Lock()
 	defer r.world.mu.Unlock()
 	return r.world.first
+}
+
+// Before implements coordinator.Leadership.
+func (r *replica) Before() uint64 { return r.Epoch() - 1 }
+
+// Until implements coordinator.Leadership.
+func (r *replica) Until() time.Time {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	return r.world.until
 }
 
 // lead makes a replica the leader, "" none.

@@ -107,4 +107,6 @@ type leads bool
 
 func (l leads) Leader() (string, bool) { return "a:1", bool(l) }
 func (l leads) Epoch() uint64          { return 1 }
+func (l leads) Before() uint64         { return 0 }
 func (l leads) First() bool            { return false }
+func (l leads) Until() time.Time       { return time.Time{} }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
+	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // Leadership says who leads.
@@ -17,8 +19,12 @@ type Leadership interface {
 	Leader() (address string, self bool)
 	// Epoch grows with each change of leader: the lease's transitions.
 	Epoch() uint64
-	// First says that no leader was before this one, so that no gateway can hold a share of another.
+	// Before is the epoch of the leader before this one, 0 if that is not known.
+	Before() uint64
+	// First says that no leader was before this one, so that no gateway can hold anything of another.
 	First() bool
+	// Until is when another replica may lead: from then on nothing is granted. Zero is never.
+	Until() time.Time
 }
 
 // Pods knows the pods of the cluster.
@@ -33,8 +39,12 @@ type Options struct {
 	Leadership Leadership
 	Pods       Pods
 	Figures    *figures.Store
-	Log        *slog.Logger
-	Bounds     Bounds
+	// States is where the next leader finds what this one granted; nil if there is none.
+	States States
+	// Ledger is what pools have in common; its zero times get the wire's.
+	Ledger ledger.Options
+	Log    *slog.Logger
+	Bounds Bounds
 }
 
 // Bounds limit what gateways can cost; zero fields get their default.
@@ -44,6 +54,24 @@ type Bounds struct {
 	NamespaceStreams int
 	// Reviews at a time: TokenReviews that are waited for.
 	Reviews int
+}
+
+// withDefaults fills in what is not said.
+func (o Options) withDefaults() Options {
+	o.Bounds = o.Bounds.withDefaults()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Figures == nil {
+		o.Figures = figures.NewStore()
+	}
+	if o.Ledger.Interval == 0 {
+		o.Ledger.Interval = wire.ReportInterval
+	}
+	if o.Ledger.TTL == 0 {
+		o.Ledger.TTL = wire.ShareTTL
+	}
+	return o
 }
 
 func (b Bounds) withDefaults() Bounds {

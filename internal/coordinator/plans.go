@@ -53,7 +53,9 @@ func (s *Server) putPlan(namespace string, p *plan.Plan, json []byte) {
 		return
 	}
 	sp.setPlan(p, json)
+	s.budgets.plan(namespace, p)
 	for _, m := range sp.members {
+		s.govern(sp, m)
 		if m.stream != nil {
 			m.stream.poke()
 		}
@@ -73,6 +75,10 @@ func (s *Server) dropPlan(namespace string) {
 		clear(sp.routes)
 		clear(sp.ledgers)
 		sp.stale = true
+		for _, m := range sp.members {
+			sp.govern(m)
+		}
+		s.budgets.plan(namespace, nil)
 	}
 	s.opts.Figures.Keep(namespace, nil)
 }

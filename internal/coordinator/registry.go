@@ -6,6 +6,7 @@ package coordinator
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator/divide"
@@ -43,8 +44,9 @@ func (s *Server) join(st *stream, hello *wire.Hello) error {
 	m.enter(st, hello, now)
 	m.held = heldOf(hello, s.lead.epoch)
 	s.doubtFirst(m, now)
+	s.budgets.enter(st)
 	s.seePod(sp, m, now)
-	sp.govern(m)
+	s.govern(sp, m)
 	st.planSent = hello.GetPlanRevision()
 	sp.stale = true
 	st.poke()
@@ -102,6 +104,7 @@ func (s *Server) leave(st *stream) {
 	}
 	m.stream = nil
 	s.streams--
+	s.budgets.leave(st)
 	sp := s.spaces[m.pod.Namespace]
 	if sp == nil || sp.members[m.pod] != m {
 		return
@@ -119,13 +122,17 @@ func (s *Server) drop(sp *space, m *member) {
 		s.streams--
 	}
 	sp.forget(m)
+	s.budgets.forget(m, m.governed)
 	delete(sp.members, m.pod)
 	s.opts.Figures.Forget(m.pod)
 	s.notify(m.pod.Namespace)
 }
 
-// Run divides shares and looks after streams until ctx ends.
+// Run grants, divides shares and looks after streams until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
+	var granting sync.WaitGroup
+	granting.Go(func() { s.budgets.run(ctx) })
+	defer granting.Wait()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	var checked, swept time.Time
@@ -189,6 +196,11 @@ func (s *Server) seeLeader(now time.Time) {
 	}
 	s.streams = 0
 	s.opts.Figures.Reset()
+	if self {
+		s.budgets.do(s.budgets.lead(epoch))
+	} else {
+		s.budgets.do(s.budgets.follow)
+	}
 }
 
 // move sends the stream's gateway to the leader, or away if nobody leads.
@@ -257,7 +269,7 @@ func (s *Server) seePod(sp *space, m *member, now time.Time) bool {
 	}
 	if !m.known || !maps.Equal(labels, m.labels) {
 		m.known, m.labels = true, labels
-		sp.govern(m)
+		s.govern(sp, m)
 		sp.stale = true
 	}
 	return true

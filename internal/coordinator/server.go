@@ -6,7 +6,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -24,6 +23,7 @@ type Server struct {
 	handler http.Handler
 	reviews chan struct{}
 	changed chan struct{}
+	budgets *budgets
 
 	mu     sync.Mutex
 	spaces map[string]*space
@@ -49,13 +49,7 @@ type leadership struct {
 
 // New returns a coordinator. Its streams live as long as Run.
 func New(opts Options) *Server {
-	opts.Bounds = opts.Bounds.withDefaults()
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.Figures == nil {
-		opts.Figures = figures.NewStore()
-	}
+	opts = opts.withDefaults()
 	s := &Server{
 		opts:    opts,
 		reviews: make(chan struct{}, opts.Bounds.Reviews),
@@ -63,6 +57,7 @@ func New(opts Options) *Server {
 		spaces:  map[string]*space{},
 		dirty:   map[string]struct{}{},
 		stats:   newStats(),
+		budgets: newBudgets(opts),
 	}
 	s.path, s.handler = wire.NewReportsHandler(s,
 		connect.WithReadMaxBytes(wire.MaxMessageBytes),

@@ -106,11 +106,14 @@ func (sp *space) setPlan(p *plan.Plan, json []byte) {
 		}
 	}
 	maps.DeleteFunc(sp.ledgers, func(k divide.Key, _ *divide.Ledger) bool { return !keys[k] })
-	for _, m := range sp.members {
-		sp.govern(m)
-	}
 	sp.stale, sp.notBefore = true, time.Time{}
 }
+
+// limit is a name that the route has.
+func (r *planRoute) limit(name string) (string, bool) { return name, r.limits[name] }
+
+// lane is one that it has.
+func (r *planRoute) lane(name string) (string, bool) { return name, r.lanes[name] }
 
 func newPlanRoute(policy *plan.Policy, route *plan.Route) *planRoute {
 	r := &planRoute{

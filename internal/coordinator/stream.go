@@ -42,6 +42,11 @@ type stream struct {
 	wake   chan struct{}
 	// incarnation is the hello's.
 	incarnation uint64
+	box         mailbox
+
+	// Of the reader: how much it drew, and how often in a row too fast.
+	draws allowance
+	hasty int
 
 	// mu of the server:
 	member   *member
@@ -96,14 +101,21 @@ func (st *stream) read(conn *connect.BidiStream[wire.Up, wire.Down]) error {
 		if err != nil {
 			return err
 		}
-		report := up.GetReport()
-		if report == nil {
-			return connect.NewError(connect.CodeInvalidArgument, errors.New("only reports follow the hello"))
-		}
-		if err := st.server.observe(st, report, time.Now()); err != nil {
+		if err := st.take(up); err != nil {
 			return err
 		}
 	}
+}
+
+// take takes in what came.
+func (st *stream) take(up *wire.Up) error {
+	switch now := time.Now(); {
+	case up.GetReport() != nil:
+		return st.server.observe(st, up.GetReport(), now)
+	case up.GetDraws() != nil:
+		return st.server.draw(st, up.GetDraws(), now)
+	}
+	return connect.NewError(connect.CodeInvalidArgument, errors.New("only reports and draws follow the hello"))
 }
 
 func (st *stream) write(conn *connect.BidiStream[wire.Up, wire.Down]) {
@@ -150,6 +162,7 @@ func (s *Server) outbox(st *stream, now time.Time) []*wire.Down {
 		st.shareDue = false
 		due = append(due, st.member.share(s.lead.epoch, now))
 	}
+	due = append(due, st.box.takeGrants()...)
 	if len(due) > 0 {
 		st.sending = now
 	}

@@ -44,6 +44,7 @@ type leadership struct {
 type leader struct {
 	address string
 	epoch   uint64
+	before  uint64 // the epoch of the leader before this one
 	self    bool
 	first   bool
 }
@@ -65,6 +66,9 @@ func (l *leadership) Leader() (address string, self bool) {
 
 // Epoch implements coordinator.Leadership.
 func (l *leadership) Epoch() uint64 { return l.seen.Load().epoch }
+
+// Before implements coordinator.Leadership.
+func (l *leadership) Before() uint64 { return l.seen.Load().before }
 
 // First implements coordinator.Leadership.
 func (l *leadership) First() bool { return l.seen.Load().first }
@@ -164,7 +168,7 @@ func (l *leadership) write(ctx context.Context) error {
 	if err := l.client.Patch(ctx, changed, patch); err != nil {
 		return fmt.Errorf("write the lease: %w", err)
 	}
-	l.seen.Store(&leader{address: l.address, epoch: epoch, self: true, first: neverHeld(&lease)})
+	l.seen.Store(&leader{address: l.address, epoch: epoch, before: epochOf(&lease), self: true, first: neverHeld(&lease)})
 	return nil
 }
 

@@ -4,6 +4,7 @@
 package manager
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -79,6 +80,9 @@ func TestEpochOnlyGrows(t *testing.T) {
 				t.Fatal(err)
 			}
 			address, self := l.Leader()
+			if want, _ := strconv.ParseUint(tc.annotations[AnnotationEpoch], 10, 64); l.Before() != want {
+				t.Errorf("the epoch before was %d, want %d", l.Before(), want)
+			}
 			if l.Epoch() != tc.want || !self || address != "10.0.0.1:9443" {
 				t.Errorf("epoch %d, self %v at %s; want %d", l.Epoch(), self, address, tc.want)
 			}

@@ -30,6 +30,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/controller"
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/inject"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
@@ -121,12 +122,18 @@ func (p *parts) addCertificates() error {
 }
 
 func (p *parts) addCoordinator() error {
+	origin, err := p.installation()
+	if err != nil {
+		return err
+	}
 	p.leadership = newLeadership(p.direct, p.opts.Namespace, p.opts.advertised(), p.fence.Until)
 	p.coordinator = coordinator.New(coordinator.Options{
 		Reviewer:   coordinator.TokenReviewer{Reviews: tokenReviews{p.direct}},
 		Leadership: p.leadership,
 		Pods:       cachedPods{p.mgr.GetCache()},
 		Log:        p.log,
+		States:     newStates(p.direct, p.opts.Namespace),
+		Ledger:     ledger.Options{Origin: origin},
 	})
 	if err := metrics.Registry.Register(p.coordinator); err != nil {
 		return err
@@ -140,6 +147,15 @@ func (p *parts) addCoordinator() error {
 			return serveCoordinator(ctx, server, p.opts.CoordinatorAddress)
 		})),
 	)
+}
+
+// installation is what no other has: another cluster's may have been copied from this one.
+func (p *parts) installation() (string, error) {
+	var own corev1.Namespace
+	if err := p.direct.Get(context.Background(), client.ObjectKey{Name: p.opts.Namespace}, &own); err != nil {
+		return "", fmt.Errorf("read the manager's own namespace: %w", err)
+	}
+	return string(own.UID), nil
 }
 
 func (p *parts) addController() error {
