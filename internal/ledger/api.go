@@ -97,6 +97,8 @@ var (
 	ErrUnknownRoute = errors.New("there is no such route")
 	// ErrNoPool is a route that draws on nothing: it has no limits, its account is not known, or there is no room for it.
 	ErrNoPool = errors.New("the route draws on no pool")
+	// ErrNotExpected is a gateway of which nobody said that the route governs it.
+	ErrNotExpected = errors.New("the route is not known to govern this gateway")
 	// ErrNotLeading is what a ledger says that does not lead.
 	ErrNotLeading = errors.New("this ledger does not lead")
 )

@@ -45,12 +45,13 @@ func MaxGateways(l plan.Limit, policy int32) int {
 	return int(max(policy, 1))
 }
 
-// Budget is what a pool shares of a limit, by the name that the plan gives it. Gateways and the leader both say so what a
-// limit is. The safe share is pool.Safe(b, MaxGateways(l, policy's)).
+// Budget is what a pool shares of a limit, by the name that the plan gives it; maxGateways are the policy's. It is the one
+// place where that is decided, for gateways and leaders alike.
 func Budget(l plan.Limit, maxGateways int32) pool.Budget {
 	b := pool.Budget{
 		Name: l.Name, Rate: Rate(l), Capacity: float64(l.Burst) * (1 - Guard),
 		Window: time.Duration(l.WindowSeconds) * time.Second, SmallCall: SmallCall(l.Budget),
+		MaxHolders: MaxGateways(l, maxGateways),
 	}
 	if l.Budget == plan.InFlight {
 		b.Kind, b.Rate, b.Capacity = budget.Slots, 0, float64(l.Amount)
@@ -61,7 +62,7 @@ func Budget(l plan.Limit, maxGateways int32) pool.Budget {
 // Holder is a gateway's side of a limit.
 func Holder(l plan.Limit, maxGateways int32) pool.HolderBudget {
 	b := Budget(l, maxGateways)
-	rate, burst := pool.Safe(b, MaxGateways(l, maxGateways))
+	rate, burst := pool.Safe(b, b.MaxHolders)
 	return pool.HolderBudget{Name: b.Name, Kind: b.Kind, SafeRate: rate, SafeBurst: burst}
 }
 

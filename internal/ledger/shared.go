@@ -1,0 +1,156 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/budget/pool"
+)
+
+// shared is one pool and what draws on it.
+type shared struct {
+	key    Key
+	pool   *pool.Pool
+	epoch  uint64
+	cfg    pool.Config
+	origin []origin
+	// routes draw on it, members are their gateways by the pool's names.
+	routes          []*route
+	members         map[string]*member
+	left, unbounded int
+	digest          digest
+	touched         bool
+	alarm
+}
+
+// settle lays out anew what edits touched. First all that ends is remembered, then what begins finds it: a limit may come
+// from another pool.
+func (l *Ledger) settle(now time.Time) {
+	if !l.leading || len(l.dirty) == 0 {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(l.dirty), Key.compare)
+	clear(l.dirty)
+	begin := map[Key]*layout{}
+	for _, key := range keys {
+		s, to := l.pools[key], l.layout(key)
+		switch {
+		case s == nil && to == nil:
+		case s == nil:
+			begin[key] = to
+		case to != nil && s.pool.Apply(to.cfg, now):
+			l.adopt(s, to, now)
+		default:
+			l.end(s, now)
+			if to != nil {
+				begin[key] = to
+			}
+		}
+	}
+	for _, key := range keys {
+		if to := begin[key]; to != nil {
+			l.begin(key, to, now)
+		}
+	}
+}
+
+// end remembers what a pool had.
+func (l *Ledger) end(s *shared, now time.Time) {
+	for i, k := range s.pool.Known(now) {
+		l.memory.add(s.origin[i], memo{known: k, kind: s.cfg.Budgets[i].Kind, window: s.cfg.Budgets[i].Window, at: now})
+	}
+	for _, r := range s.routes {
+		if r.pool == s {
+			r.pool = nil
+		}
+	}
+	l.alarms.drop(s)
+	delete(l.pools, s.key)
+	l.publishing.gone(s)
+}
+
+// begin starts a pool, with what is known of its limits.
+func (l *Ledger) begin(key Key, to *layout, now time.Time) {
+	s := &shared{key: key, epoch: l.term(), members: map[string]*member{}}
+	by := pool.Leader{Epoch: s.epoch, First: l.first(), Last: l.last.of(key, &to.cfg)}
+	s.pool = pool.New(to.cfg, by, now)
+	if known := l.known(to, now); len(known) > 0 {
+		s.pool.Resume(known, now)
+	}
+	// What may be outstanding is bounded from the start on, whether that is published or not.
+	s.pool.State(now)
+	s.pool.Extend(l.until)
+	l.pools[key] = s
+	l.adopt(s, to, now)
+}
+
+// first says that there was no leader before. That there is a document of one, whatever it is worth, belies it.
+func (l *Ledger) first() bool { return l.by.First && l.by.Last.Version == 0 }
+
+// known is what is known of limits in this leadership: what they had in another pool, or that nobody has anything.
+func (l *Ledger) known(to *layout, now time.Time) []pool.Known {
+	var out []pool.Known
+	for i, b := range to.cfg.Budgets {
+		after := longest(l.opts.TTL)
+		if b.Kind == budget.Slots {
+			after += longest(l.opts.Drain)
+		}
+		k, ok := l.memory.recall(to.origin[i], b, now, after)
+		if !ok && !l.first() && !now.Before(l.began.Add(after)) {
+			k, ok = pool.Known{Published: b.Capacity, Capacity: b.Capacity}, true
+		}
+		if ok {
+			k.Name = b.Name
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// adopt has routes draw on a pool as it is laid out now.
+func (l *Ledger) adopt(s *shared, to *layout, now time.Time) {
+	were := s.routes
+	s.cfg, s.origin, s.left, s.unbounded = to.cfg, to.origin, to.left, to.unbounded
+	s.routes = slices.SortedFunc(maps.Keys(to.names), func(a, b *route) int { return a.id.compare(b.id) })
+	for _, r := range s.routes {
+		if r.pool != s {
+			r.pool, r.term = s, l.term()
+		}
+		r.names = to.names[r]
+		for _, m := range r.members {
+			s.join(m, now)
+		}
+	}
+	for _, r := range were {
+		if _, stays := to.names[r]; stays {
+			continue
+		}
+		if r.pool == s {
+			r.pool = nil
+		}
+		for _, m := range r.members {
+			s.leave(m, now)
+		}
+	}
+	if d := digestOf(s.key, &s.cfg); d != s.digest {
+		s.digest = d
+		l.publishing.changes++
+	}
+	l.touch(s)
+}
+
+// join makes a gateway known to the pool, with all that it may touch.
+func (s *shared) join(m *member, now time.Time) {
+	s.members[m.name] = m
+	s.pool.Join(m.name, m.route.use, now)
+}
+
+func (s *shared) leave(m *member, now time.Time) {
+	delete(s.members, m.name)
+	s.pool.Forget(m.name, now)
+}
