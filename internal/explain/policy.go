@@ -21,31 +21,40 @@ var ErrInvalid = errors.New("a policy is invalid")
 // Policies writes what the policies of a file do, or what is wrong with them. The error is ErrInvalid if any of them
 // is invalid.
 func Policies(w io.Writer, content []byte) error {
-	policies, err := policy.Decode(documents(content))
+	objects, err := policy.Read(documents(content))
 	if err != nil {
 		return err
 	}
-	_, outcomes := policy.Compile(policies, policy.Inputs{Namespace: "default"})
 	p := &page{}
-	invalid := false
-	for i := range policies {
-		if i > 0 {
-			p.WriteString("\n")
-		}
-		if len(outcomes[i].Errors) > 0 {
-			invalid = true
-			p.invalid(&policies[i], outcomes[i])
-			continue
-		}
-		p.policyOf(&policies[i], outcomes[i])
-	}
+	accountsValid := p.accounts(objects.Accounts)
+	policiesValid := p.policies(&objects)
 	if _, err := io.WriteString(w, p.String()); err != nil {
 		return err
 	}
-	if invalid {
+	if !accountsValid || !policiesValid {
 		return ErrInvalid
 	}
 	return nil
+}
+
+// policies reports whether all would be accepted.
+func (p *page) policies(objects *policy.Objects) bool {
+	known := accountsOf(objects, "")
+	_, outcomes := policy.Compile(objects.Policies, policy.Inputs{Namespace: "default", Accounts: known})
+	valid := true
+	for i := range objects.Policies {
+		if p.Len() > 0 {
+			p.WriteString("\n")
+		}
+		object := &objects.Policies[i]
+		if len(outcomes[i].Errors) > 0 {
+			valid = false
+			p.invalid(object, outcomes[i])
+			continue
+		}
+		p.policyOf(object, outcomes[i], accountsOf(objects, object.Namespace))
+	}
+	return valid
 }
 
 func (p *page) invalid(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome) {
@@ -53,11 +62,14 @@ func (p *page) invalid(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome)
 	for _, e := range outcome.Errors {
 		p.line("  %s", e.Error())
 	}
+	if outcome.Account == v1alpha1.ReasonAccountNotFound {
+		p.line("  An account that is in a cluster is explained with its policies from one file: kubectl get pacct NAME -o yaml prints it.")
+	}
 }
 
-func (p *page) policyOf(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome) {
+func (p *page) policyOf(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome, accounts map[string]policy.Account) {
 	// Compiled alone, so that no other policy has an influence.
-	alone, _ := policy.Compile([]v1alpha1.RateLimitPolicy{*object}, policy.Inputs{Namespace: "default"})
+	alone, _ := policy.Compile([]v1alpha1.RateLimitPolicy{*object}, policy.Inputs{Namespace: "default", Accounts: accounts})
 	for _, compiled := range alone.Policies {
 		p.line("Policy %s governs %s.", nameOf(object), podsOf(compiled.Selector))
 	}
@@ -72,7 +84,7 @@ func (p *page) policyOf(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome
 	}
 	for _, compiled := range alone.Policies {
 		for _, route := range compiled.Routes {
-			p.route(route)
+			p.route(route, accounts[route.Account])
 		}
 	}
 }
@@ -89,6 +101,11 @@ func podsOf(selector []plan.Term) string {
 	if len(selector) == 0 {
 		return "every injected pod of its namespace"
 	}
+	return "the injected pods of its namespace that have " + termsOf(selector)
+}
+
+// termsOf says which labels a selector wants.
+func termsOf(selector []plan.Term) string {
 	var terms []string
 	for _, t := range selector {
 		values := strings.Join(t.Values, ", ")
@@ -103,7 +120,7 @@ func podsOf(selector []plan.Term) string {
 			terms = append(terms, "no "+t.Key)
 		}
 	}
-	return "the injected pods of its namespace that have " + strings.Join(terms, ", ")
+	return strings.Join(terms, ", ")
 }
 
 // countsTokens are the budgets whose waits depend on a call's size.

@@ -13,7 +13,7 @@ import (
 )
 
 // lanes says what each lane takes, who goes first, and what each is sure of whatever the others do.
-func (p *page) lanes(r plan.Route) {
+func (p *page) lanes(r plan.Route, account policy.Account) {
 	if len(r.Lanes) < 2 && !declaresSize(r) {
 		return
 	}
@@ -25,7 +25,7 @@ func (p *page) lanes(r plan.Route) {
 	p.WriteByte('\n')
 	p.table(rows)
 	p.line("  What a lane does not use is lent to the others and comes back at once.")
-	p.guarantees(r)
+	p.guarantees(policy.Guaranteed(&r, account.Tenant.GuaranteedPercent))
 	p.keys(r)
 }
 
@@ -113,7 +113,7 @@ func queue(l *plan.Lane) string {
 }
 
 // guarantees are the sentences that the webhook says too.
-func (p *page) guarantees(r plan.Route) {
+func (p *page) guarantees(r *plan.Route) {
 	if len(r.Limits) == 0 {
 		return
 	}
@@ -121,10 +121,13 @@ func (p *page) guarantees(r plan.Route) {
 	p.line("  Guaranteed, whatever the other lanes do:")
 	for i := range r.Lanes {
 		if !unreached(r.Lanes, i) {
-			p.line("  - %s", policy.Guarantee(&r, &r.Lanes[i]))
+			p.line("  - %s", policy.Guarantee(r, &r.Lanes[i]))
 		}
 	}
-	p.line("  That is of all gateways together: each has an equal part, and a call waits there as many times as long.")
+	p.line("  That is of all gateways together, and a call waits as long in any of them.")
+	if r.Account != "" {
+		p.line("  Add up to a second while other namespaces give back what they have of it.")
+	}
 }
 
 func (p *page) keys(r plan.Route) {

@@ -6,17 +6,20 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 // exampleCalls are the sizes whose waits are shown, in tokens.
 var exampleCalls = [...]int64{1_000, 10_000, 60_000}
 
-func (p *page) route(r plan.Route) {
+func (p *page) route(r plan.Route, account policy.Account) {
+	r.Limits = slices.DeleteFunc(r.Limits, func(l plan.Limit) bool { return l.Watch })
 	p.section(fmt.Sprintf("%s: %s at %s", r.Name, r.Dialect, r.BaseURL))
 	p.line("  Apps call http://%s/%s%s.", sidecar.DataAddress, r.Name, variables(r))
 	if r.CredentialKey != "" {
@@ -26,7 +29,8 @@ func (p *page) route(r plan.Route) {
 		p.line("  Observes only: it reports what it would do, and never delays, refuses or repeats a call.")
 	}
 	p.limits(r)
-	p.lanes(r)
+	p.share(r, account)
+	p.lanes(r, account)
 	p.refused(r)
 	p.deferred(r)
 	p.failures(r)
@@ -51,8 +55,21 @@ func (p *page) limits(r plan.Route) {
 		return
 	}
 	p.WriteByte('\n')
+	p.tableOfLimits(r.Limits)
+	if outage, ok := outageWords[r.Outage]; ok {
+		p.line("  %s", outage)
+	}
+}
+
+// outageWords say what is not as usual while no coordinator answers.
+var outageWords = map[string]string{
+	plan.LastGrant: "While no coordinator answers, a gateway goes on at the rate that it was told last.",
+	plan.Open:      "While no coordinator answers, these limits hold no call back; what the provider reports does.",
+}
+
+func (p *page) tableOfLimits(limits []plan.Limit) {
 	rows := [][]string{{"LIMIT", "ALLOWS", "REFILLS", "BURST", "FROM EMPTY 1k WAITS", "10k", "60k"}}
-	for _, l := range r.Limits {
+	for _, l := range limits {
 		row := []string{l.Name, allows(l), "-", "-"}
 		if l.Budget != plan.InFlight {
 			row[2], row[3] = rate(perSecond(l)), amount(float64(l.Burst))

@@ -6,6 +6,7 @@ package explain
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -16,7 +17,7 @@ func documents(content []byte) []byte {
 		Kind  string            `json:"kind"`
 		Items []json.RawMessage `json:"items"`
 	}
-	if len(content) > MaxInput || yaml.Unmarshal(content, &list) != nil || list.Kind != "List" && list.Kind != "RateLimitPolicyList" {
+	if len(content) > MaxInput || yaml.Unmarshal(content, &list) != nil || !slices.Contains([]string{"List", "RateLimitPolicyList", "ProviderAccountList"}, list.Kind) {
 		return content
 	}
 	var out bytes.Buffer

@@ -63,7 +63,7 @@ func Allows(a *v1alpha1.ProviderAccount, namespace string, labels map[string]str
 	if allowed.Selector == nil {
 		return false
 	}
-	chosen := plan.Policy{Selector: terms((*v1alpha1.PodSelector)(allowed.Selector))}
+	chosen := plan.Policy{Selector: Terms((*v1alpha1.PodSelector)(allowed.Selector))}
 	return chosen.Selects(labels)
 }
 

@@ -127,7 +127,7 @@ func revision(next plan.Plan, in Inputs) int64 {
 func compilePolicy(p *v1alpha1.RateLimitPolicy, before *plan.Policy, in Inputs) plan.Policy {
 	out := plan.Policy{
 		Name: p.Name, UID: string(p.UID), Generation: p.Generation,
-		Selector: terms(p.Spec.PodSelector), MaxGateways: maxGateways(p, in),
+		Selector: Terms(p.Spec.PodSelector), MaxGateways: maxGateways(p, in),
 	}
 	for i := range p.Spec.Providers {
 		route := compileRoute(&p.Spec.Providers[i], p.Spec.Mode)

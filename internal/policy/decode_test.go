@@ -26,6 +26,41 @@ func TestDecodeReadsSeveralDocuments(t *testing.T) {
 	}
 }
 
+// A policy and the account that it refers to may be in one file.
+func TestReadReadsAccountsToo(t *testing.T) {
+	const account = "---\napiVersion: headgate.dev/v1alpha1\nkind: ProviderAccount\nmetadata: {name: %s}\nspec: {dialect: OpenAI%s}\n"
+	acme := fmt.Sprintf(account, "acme", "")
+	tests := map[string]struct {
+		file               string
+		policies, accounts int
+		want               string
+	}{
+		"both":               {smallest + acme, 1, 1, ""},
+		"accounts alone":     {acme + fmt.Sprintf(account, "b", ""), 0, 2, ""},
+		"names of two kinds": {smallest + fmt.Sprintf(account, "a", ""), 1, 1, ""},
+		"the same twice":     {acme + acme, 0, 0, "account acme appears twice"},
+		"no name":            {fmt.Sprintf(account, "", ""), 0, 0, "give the account a name"},
+		"an unknown field":   {fmt.Sprintf(account, "a", ", limit: []"), 0, 0, `unknown field "spec.limit"`},
+		"a fraction":         {fmt.Sprintf(account, "a", ", tenants: [{namespace: a, guaranteedPercent: 0.5}]"), 0, 0, "spec.tenants[0].guaranteedPercent"},
+		"an empty name":      {fmt.Sprintf(account, "a", `, allowedNamespaces: {names: [""]}`), 0, 0, "spec.allowedNamespaces.names[0]"},
+		"a list as a part":   {fmt.Sprintf(account, "a", ", tenants: [{namespace: a, weight: [1]}]"), 0, 0, "spec.tenants[0].weight"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Read([]byte(tc.file))
+			if len(got.Policies) != tc.policies || len(got.Accounts) != tc.accounts {
+				t.Errorf("read %d policies and %d accounts", len(got.Policies), len(got.Accounts))
+			}
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Read = %v, want %q", err, tc.want)
+			}
+		})
+	}
+	if _, err := Decode([]byte(acme)); err == nil || !strings.Contains(err.Error(), "no RateLimitPolicy") {
+		t.Errorf("Decode of an account = %v", err)
+	}
+}
+
 func TestDecodeIsStrict(t *testing.T) {
 	with := func(spec string) string { return strings.Split(smallest, "spec:")[0] + "spec: " + spec }
 	tests := map[string]struct {
@@ -107,14 +142,22 @@ func FuzzDecodeAndCompile(f *testing.F) {
 	}
 	f.Add([]byte(smallest))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		policies, err := Decode(content)
+		objects, err := Read(content)
 		if err != nil {
 			return
 		}
+		for i := range objects.Accounts {
+			AccountWarnings(&objects.Accounts[i])
+		}
+		accounts, err := objects.AccountsOf("team")
+		if err != nil {
+			accounts = nil
+		}
+		policies := objects.Policies
 		for i := range policies {
 			Warnings(&policies[i])
 		}
-		result, outcomes := Compile(policies, Inputs{Namespace: "team", Now: testNow})
+		result, outcomes := Compile(policies, Inputs{Namespace: "team", Accounts: accounts, Now: testNow})
 		if len(outcomes) != len(policies) {
 			t.Errorf("%d outcomes for %d policies", len(outcomes), len(policies))
 		}

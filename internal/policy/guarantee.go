@@ -33,11 +33,15 @@ func Guarantees(p *v1alpha1.RateLimitPolicy) []string {
 	return out
 }
 
-// Guarantee is the sentence of one lane: "bulk: 160k/min of input-tokens, a call of 60k within 22.5s".
+// Guarantee is the sentence of one lane: "bulk: 160k/min of input-tokens, a call of 60k within 22.5s". Of a route that
+// draws on an account it wants what Guaranteed makes of it.
 func Guarantee(r *plan.Route, lane *plan.Lane) string {
-	parts := shares(r, lane)
-	if lane.SharePermille == 0 || len(parts) == 0 {
+	parts, account := shares(r, lane), onlyBorrows(r)
+	if lane.SharePermille == 0 || len(parts) == 0 && account == "" {
 		return lane.Name + ": nothing of its own, what others leave"
+	}
+	if account != "" {
+		return lane.Name + ": " + strings.Join(append(parts, "of account "+account+" what other namespaces leave"), ", ")
 	}
 	return lane.Name + ": " + strings.Join(append(parts, within(r, lane)...), ", ")
 }
@@ -47,7 +51,7 @@ func shares(r *plan.Route, lane *plan.Lane) []string {
 	var out []string
 	for i := range r.Limits {
 		l := &r.Limits[i]
-		if !l.CountsAll(lane) {
+		if !l.CountsAll(lane) || l.Account != "" && l.Amount == 0 {
 			continue
 		}
 		part := l.Amount * int64(lane.SharePermille)

@@ -123,8 +123,8 @@ func whole(q *resource.Quantity) int64 {
 	return value
 }
 
-// terms are the selector's requirements in a fixed order.
-func terms(s *v1alpha1.PodSelector) []plan.Term {
+// Terms are the selector's requirements in a fixed order.
+func Terms(s *v1alpha1.PodSelector) []plan.Term {
 	if s == nil {
 		return nil
 	}

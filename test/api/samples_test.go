@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/policy"
@@ -28,31 +29,66 @@ func TestEverySampleIsAcceptedAndCompiles(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
 		t.Run(name, func(t *testing.T) {
 			stored := applySample(t, path)
-			checkSample(t, stored, wantWarnings[name])
-			checkFileMode(t, path, stored)
+			if len(stored.Policies)+len(stored.Accounts) == 0 {
+				t.Fatal("it holds nothing")
+			}
+			for i := range stored.Accounts {
+				if errs, warnings := policy.ValidateAccount(&stored.Accounts[i]), policy.AccountWarnings(&stored.Accounts[i]); len(errs)+len(warnings) > 0 {
+					t.Errorf("account %s: errors %v, warnings %q", stored.Accounts[i].Name, errs, warnings)
+				}
+			}
+			for i := range stored.Policies {
+				checkSample(t, stored, i, wantWarnings[name])
+				checkFileMode(t, path, stored)
+			}
 		})
 	}
 }
 
 // applySample applies a sample with kubectl, as a reader does, and returns what the API server keeps.
-func applySample(t *testing.T, path string) v1alpha1.RateLimitPolicy {
+func applySample(t *testing.T, path string) policy.Objects {
 	t.Helper()
 	namespace := env.Namespace(t, nil)
-	out := env.RunKubectl(t, "apply", "-n", namespace, "-o", "name", "-f", path)
-	_, name, found := strings.Cut(strings.TrimSpace(out), "/")
-	if !found {
-		t.Fatalf("kubectl apply says %q, want one object", out)
-	}
-	var stored v1alpha1.RateLimitPolicy
-	if err := env.Client.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, &stored); err != nil {
-		t.Fatal(err)
+	var stored policy.Objects
+	for applied := range strings.Lines(env.RunKubectl(t, "apply", "-n", namespace, "-o", "name", "-f", path)) {
+		kind, name, _ := strings.Cut(strings.TrimSpace(applied), "/")
+		switch kind {
+		case "ratelimitpolicy.headgate.dev":
+			stored.Policies = append(stored.Policies, get[v1alpha1.RateLimitPolicy](t, namespace, name))
+		case "provideraccount.headgate.dev":
+			stored.Accounts = append(stored.Accounts, get[v1alpha1.ProviderAccount](t, "", name))
+		default:
+			t.Fatalf("kubectl applied %q", applied)
+		}
 	}
 	return stored
 }
 
-func checkSample(t *testing.T, stored v1alpha1.RateLimitPolicy, wantWarning string) {
+func get[T any, P interface {
+	*T
+	client.Object
+}](t *testing.T, namespace, name string) T {
 	t.Helper()
-	result, outcomes := policy.Compile([]v1alpha1.RateLimitPolicy{stored}, policy.Inputs{Namespace: "team", Now: time.Now()})
+	var object T
+	if err := env.Client.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, P(&object)); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func accountsOf(t *testing.T, objects policy.Objects) map[string]policy.Account {
+	t.Helper()
+	accounts, err := objects.AccountsOf("team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return accounts
+}
+
+func checkSample(t *testing.T, objects policy.Objects, i int, wantWarning string) {
+	t.Helper()
+	stored := objects.Policies[i]
+	result, outcomes := policy.Compile([]v1alpha1.RateLimitPolicy{stored}, policy.Inputs{Namespace: "team", Accounts: accountsOf(t, objects), Now: time.Now()})
 	if len(outcomes[0].Errors) > 0 {
 		t.Fatalf("it does not compile: %v", outcomes[0].Errors)
 	}
@@ -69,20 +105,22 @@ func checkSample(t *testing.T, stored v1alpha1.RateLimitPolicy, wantWarning stri
 }
 
 // checkFileMode reads the sample as the gateway does on a laptop; it must mean the same.
-func checkFileMode(t *testing.T, path string, stored v1alpha1.RateLimitPolicy) {
+func checkFileMode(t *testing.T, path string, stored policy.Objects) {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := policy.Decode(content)
+	read, err := policy.Read(content)
 	if err != nil {
 		t.Fatalf("the gateway does not read it: %v", err)
 	}
-	fromFile, _ := policy.Compile(read, policy.Inputs{Namespace: "team"})
-	stored.UID, stored.Generation = "", 0
-	fromServer, _ := policy.Compile([]v1alpha1.RateLimitPolicy{stored}, policy.Inputs{Namespace: "team"})
-	if got, want := len(fromFile.Policies), 1; got != want {
+	fromFile, _ := policy.Compile(read.Policies, policy.Inputs{Namespace: "team", Accounts: accountsOf(t, read)})
+	for i := range stored.Policies {
+		stored.Policies[i].UID, stored.Policies[i].Generation = "", 0
+	}
+	fromServer, _ := policy.Compile(stored.Policies, policy.Inputs{Namespace: "team", Accounts: accountsOf(t, stored)})
+	if got, want := len(fromFile.Policies), len(stored.Policies); got != want {
 		t.Fatalf("the file holds %d policies, want %d", got, want)
 	}
 	if a, b := routes(t, fromFile), routes(t, fromServer); a != b {

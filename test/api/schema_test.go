@@ -20,7 +20,7 @@ import (
 func TestValidateAndTheCRDAgree(t *testing.T) {
 	groups := map[string]map[string]schemaCase{
 		"spec": specCases, "selector": selectorCases, "provider": providerCases, "duration": durationCases,
-		"limit": limitCases, "lane": laneCases, "order": orderCases, "instead": insteadCases,
+		"limit": limitCases, "lane": laneCases, "order": orderCases, "instead": insteadCases, "account": accountRefCases,
 	}
 	for group, cases := range groups {
 		for name, tc := range cases {
