@@ -72,7 +72,10 @@ func Read(data []byte) (Objects, error) {
 	if len(out.Policies)+len(out.Accounts) == 0 {
 		return Objects{}, errors.New("no RateLimitPolicy in it")
 	}
-	return out, out.uniqueNames()
+	if err := out.uniqueNames(); err != nil {
+		return Objects{}, err
+	}
+	return out, nil
 }
 
 // add reads one document; one of comments and space is nothing.
