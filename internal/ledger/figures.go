@@ -48,8 +48,6 @@ type LaneFigures struct {
 	Name string
 	// Waiting counts large calls that wait to be granted: the first of each gateway.
 	Waiting int
-	// Largest is the units that the next large call is taken to cost, of what its lane is counted by; 0 if none is known.
-	Largest float64
 	// NextBulk estimates how long it would wait, Binding names the limit that it would wait for longest. Known is false if no
 	// large call is known, or none will ever go.
 	NextBulk time.Duration
@@ -65,8 +63,9 @@ type AccountFigures struct {
 	Others  int
 	// Holders are the gateways that report, Silent those that are expected and do not.
 	Holders, Silent int
-	// Left are routes for which there was no room in the account's pool: they stay on their safe share.
-	Left int
+	// Left are routes for which there was no room in the account's pool: they stay on their safe share. Unbounded are
+	// tenants whose borrowing limit had no room there.
+	Left, Unbounded int
 }
 
 // AccountLimitFigures are one limit's.
@@ -91,4 +90,6 @@ type TenantFigures struct {
 	WaitingCalls int
 	// Holders are its gateways that report.
 	Holders int
+	// part is by which they are ordered.
+	part float64
 }

@@ -29,8 +29,9 @@ type route struct {
 	term uint64
 	names
 	members map[string]*member
-	// used is by limit what was spent of late.
-	used []average
+	// used is by limit what was spent of late, largest by lane what its largest call of late cost.
+	used    []average
+	largest []peak
 }
 
 // compare orders routes.
@@ -65,7 +66,7 @@ func (r *route) follow(maxGateways int32, p *plan.Route) bool {
 			}
 		}
 	}
-	r.maxGateways, r.plan, r.used = maxGateways, p, used
+	r.maxGateways, r.plan, r.used, r.largest = maxGateways, p, used, make([]peak, len(p.Lanes))
 	for _, m := range r.members {
 		m.forgetCounts()
 	}

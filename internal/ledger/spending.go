@@ -79,11 +79,11 @@ func (m *member) heard(rep *pool.Report, now time.Time) {
 		}
 		m.spent[k] = total
 	}
-	m.want(rep)
+	m.want(rep, now)
 }
 
 // want notes what a report asks for.
-func (m *member) want(rep *pool.Report) {
+func (m *member) want(rep *pool.Report, now time.Time) {
 	r, old := m.route, m.waits
 	m.waits = m.waits[:0]
 	for i := range rep.Wants {
@@ -100,7 +100,29 @@ func (m *member) want(rep *pool.Report) {
 				one.units[k] = min(finite(u.Units), maxUnits)
 			}
 		}
+		if lane := laneAt(r.plan.Lanes, w.Lane); w.Bulk > 0 && lane >= 0 {
+			r.largest[lane].see(one.units, now)
+		}
 		m.waits = append(m.waits, one)
+	}
+}
+
+// peakTime is how long a lane's largest call is expected to come again.
+const peakTime = 5 * time.Minute
+
+// peak is the costs of the largest call of late, by the route's limits.
+type peak struct {
+	units []float64
+	at    time.Time
+}
+
+func (p *peak) see(units []float64, now time.Time) {
+	more := len(p.units) != len(units) || now.Sub(p.at) > peakTime
+	for i := 0; !more && i < len(units); i++ {
+		more = units[i] > p.units[i]
+	}
+	if more {
+		p.units, p.at = append(p.units[:0], units...), now
 	}
 }
 
