@@ -90,7 +90,7 @@ func (g *Gateway) SetTransport(rt http.RoundTripper) {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest, bad := split(r)
 	if bad != nil {
-		writeProblem(w, bad)
+		noRoute(w, r, bad)
 		return
 	}
 	if name == ownRoute && g.serveOwn(w, r) {
@@ -99,7 +99,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t := g.table.Load()
 	cfg, ok := t.routes[name]
 	if !ok {
-		writeProblem(w, t.unknown(name))
+		noRoute(w, r, t.unknown(name))
 		return
 	}
 	g.inFlight.Add(1)
@@ -108,6 +108,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := newCall(g, cfg, w, r, rest, now)
 	defer c.end() //nolint:contextcheck // the call holds its request
 	c.serve()     //nolint:contextcheck // as above
+}
+
+// noRoute answers a call of no route, when all of it was sent.
+func noRoute(w http.ResponseWriter, r *http.Request, p *problem) {
+	discardBody(w, r, false, time.Now())
+	writeProblem(w, p)
 }
 
 // nextID names a call in the log.

@@ -56,14 +56,20 @@ func (in *incoming) whole() {
 
 // discard reads on what is left of the request's body, before an answer that does not need it.
 func (c *call) discard() {
-	switch {
-	case c.r.ContentLength == 0, c.body != nil && c.body.Replayable():
+	if c.body != nil && c.body.Replayable() {
 		return
-	case c.body == nil && c.r.Header.Get("Expect") != "":
-		return // it is not on its way yet
 	}
-	_ = http.NewResponseController(c.w).SetReadDeadline(c.now().Add(discardTime))
-	_, _ = io.CopyN(io.Discard, c.r.Body, maxDiscard)
+	discardBody(c.w, c.r, c.body != nil, c.now())
+}
+
+// discardBody reads a request's body on, of which some was taken if begun. One that its client waits to be asked for is
+// not on its way yet.
+func discardBody(w http.ResponseWriter, r *http.Request, begun bool, now time.Time) {
+	if r.ContentLength == 0 || !begun && r.Header.Get("Expect") != "" {
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(now.Add(discardTime))
+	_, _ = io.CopyN(io.Discard, r.Body, maxDiscard)
 }
 
 // loopbackPort is the port of a base URL on this host's loopback addresses, "" for any other.
