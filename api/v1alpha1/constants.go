@@ -31,6 +31,8 @@ const (
 	ReasonInvalid    = "Invalid"
 	ReasonOverridden = "Overridden"
 	ReasonPlanTooBig = "PlanTooBig"
+	// ReasonSchemaOutdated: the installed CRD is older than the manager, and drops fields that policies may have.
+	ReasonSchemaOutdated = "SchemaOutdated"
 	// ReasonAccountNotFound: no ProviderAccount has the name that accountRef gives, or it is not accepted.
 	ReasonAccountNotFound = "AccountNotFound"
 	// ReasonAccountNotAllowed: the account's allowedNamespaces do not list this namespace.

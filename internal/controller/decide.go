@@ -39,12 +39,16 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 		Namespace: seen.namespace, ProviderCA: r.ProviderCA, CoordinatorCA: r.bundle(seen.plan),
 		Previous: seen.plan, Now: r.Now(), PodsSeen: state.podsSeen,
 	}
-	compiled, outcomes := policy.Compile(seen.policies, in)
+	policies := seen.policies
+	if len(seen.dropped) > 0 {
+		policies = withoutSpecs(policies)
+	}
+	compiled, outcomes := policy.Compile(policies, in)
 	matched := newMatcher(&compiled).byPolicy(pods)
 	if now := podsSeen(matched); !maps.Equal(now, in.PodsSeen) {
 		// Which pods a policy selects is known only once it is compiled.
 		in.PodsSeen, state.podsSeen = now, now
-		compiled, outcomes = policy.Compile(seen.policies, in)
+		compiled, outcomes = policy.Compile(policies, in)
 	}
 	if seen.plan == nil && state.revision > 0 {
 		// The object that carried the last revision is gone or unreadable; gateways still have it.
@@ -88,6 +92,9 @@ func views(seen *observed, d *decision, outcomes []policy.Outcome, matched map[s
 	out := make(map[string]policyView, len(outcomes))
 	for i, o := range outcomes {
 		v := policyView{generation: seen.policies[i].Generation, outcome: accepted(o), compiled: byName[o.Name]}
+		if len(seen.dropped) > 0 {
+			v.outcome = heldBack(seen.dropped)
+		}
 		for _, pod := range matched[o.Name] {
 			v.pods = append(v.pods, podFacts(pod, seen.optedIn))
 		}

@@ -13,7 +13,7 @@
 // Invariants: a plan's revision only grows, also over the deletion of its ConfigMap; unchanged content is
 // not written; a status is written against the version it was made from, so it can neither overwrite a
 // newer leader's nor speak of a spec it has not seen; there are no finalizers, so deleting a namespace
-// never waits for us.
+// never waits for us; while the API server drops fields that this version reads, no edit is put in force.
 //
 // It must not import the gateway, the webhooks or the coordinator: what it needs of the latter are the
 // interfaces Plans and Reports.

@@ -24,7 +24,9 @@ type observed struct {
 	terminating bool
 	optedIn     bool
 	policies    []v1alpha1.RateLimitPolicy
-	pods        []corev1.Pod
+	// dropped are fields that the API server dropped, if the policies had them.
+	dropped []string
+	pods    []corev1.Pod
 	// planObject and envObject are nil where there is none.
 	planObject, envObject *corev1.ConfigMap
 	// plan is planObject's content, nil where it has none that can be read.
@@ -64,6 +66,9 @@ func (r *Reconciler) observe(ctx context.Context, name string) (*observed, error
 			o.policies = append(o.policies, policies.Items[i])
 		}
 	}
+	if err := r.observeSchema(o); err != nil {
+		return nil, err
+	}
 	var pods corev1.PodList
 	// The pods are read and never changed, so the cache need not copy thousands of them.
 	if err := r.Client.List(ctx, &pods, client.InNamespace(name), client.UnsafeDisableDeepCopy); err != nil {
@@ -71,6 +76,13 @@ func (r *Reconciler) observe(ctx context.Context, name string) (*observed, error
 	}
 	o.pods = pods.Items
 	return o, r.observeObjects(ctx, o)
+}
+
+func (r *Reconciler) observeSchema(o *observed) (err error) {
+	if r.Schema != nil && len(o.policies) > 0 {
+		o.dropped, err = r.Schema.Missing()
+	}
+	return err
 }
 
 func (r *Reconciler) observeNamespace(ctx context.Context, o *observed) error {

@@ -21,6 +21,9 @@ import (
 // FieldOwner owns every field this package applies.
 const FieldOwner = "headgate-controller"
 
+// schemaRetry is when a namespace is looked at again whose policies lack fields that the API server drops.
+const schemaRetry = 10 * time.Second
+
 // learning is how long after a start silence says nothing: gateways come back within a few of their
 // reconnection intervals.
 const learning = 30 * time.Second
@@ -56,8 +59,16 @@ type Options struct {
 	CoordinatorCA func() []byte
 	// ProviderCA is an extra PEM bundle for TLS to providers, or empty.
 	ProviderCA string
+	// Schema says what the API server drops of policies; nil asks nobody, and Setup makes one.
+	Schema Schema
 	// Now is the clock.
 	Now func() time.Time
+}
+
+// Schema are the types that the API server serves.
+type Schema interface {
+	// Missing are the fields that this version reads and the server drops.
+	Missing() ([]string, error)
 }
 
 // Reconciler keeps namespaces in step.
@@ -96,6 +107,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		return result, err
 	}
 	state.decided = decided
+	if len(seen.dropped) > 0 {
+		result.RequeueAfter = schemaRetry
+	}
 	defer func() {
 		conflict, statusErr := r.writeStatuses(ctx, state, seen.policies)
 		if conflict {

@@ -34,6 +34,9 @@ const workers = 4
 
 // Setup adds the reconciler and its refresher to the manager. env caches what NewEnvCache says.
 func Setup(mgr ctrl.Manager, env cache.Cache, r *Reconciler) error {
+	if err := r.readSchema(mgr); err != nil {
+		return err
+	}
 	stale := make(chan event.GenericEvent)
 	refresher := &Refresher{reconciler: r, stale: stale}
 	err := ctrl.NewControllerManagedBy(mgr).

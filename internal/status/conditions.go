@@ -152,7 +152,7 @@ func ready(in Inputs, pods podView) finding {
 	}
 	switch {
 	case !in.Accepted.inPlan():
-		return finding{metav1.ConditionFalse, v1alpha1.ReasonInvalid, in.inForce()}
+		return finding{metav1.ConditionFalse, in.Accepted.Reason, in.inForce()}
 	case n.Matching == 0:
 		return finding{metav1.ConditionTrue, v1alpha1.ReasonNoMatchingPods, "No pod matches."}
 	case n.Governed == 0 && n.Unknown > 0:

@@ -17,6 +17,8 @@ const retryingDoesNotHelp = "Retrying in the app does not help."
 func nextStep(in Inputs, pods podView, conditions conditionSet, views []providerView, v verdict) string {
 	ungoverned := pods.govern()
 	switch {
+	case in.Accepted.Reason == v1alpha1.ReasonSchemaOutdated:
+		return "Apply the CRD of this version of Headgate, then the policy again: what it dropped is not stored."
 	case !in.Accepted.inPlan():
 		return truncate("Correct the spec: "+in.Accepted.Message, maxNextStep)
 	case conditions.ready.reason == v1alpha1.ReasonNoPodGoverned:

@@ -1,0 +1,107 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/openapi"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+)
+
+// askEvery bounds how often the server is asked while something is missing.
+const askEvery = 5 * time.Second
+
+// kinds are the objects the manager reads; of each, spec and status are Headgate's own.
+var kinds = map[string]reflect.Type{
+	"RateLimitPolicy": reflect.TypeFor[v1alpha1.RateLimitPolicy](),
+	"ProviderAccount": reflect.TypeFor[v1alpha1.ProviderAccount](),
+}
+
+// Served is what the API server serves of Headgate's types.
+type Served struct {
+	client openapi.Client
+	now    func() time.Time
+
+	mu      sync.Mutex
+	asked   time.Time
+	missing []string
+}
+
+// New asks the client when it is asked.
+func New(client openapi.Client, now func() time.Time) *Served {
+	return &Served{client: client, now: now}
+}
+
+// Missing are the fields, each after its kind, that this version reads and the API server drops; none if the CRDs are of
+// this version or a newer one.
+func (s *Served) Missing() ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if !s.asked.IsZero() && (len(s.missing) == 0 || now.Sub(s.asked) < askEvery) {
+		return s.missing, nil
+	}
+	found, err := s.ask()
+	if err != nil {
+		return nil, fmt.Errorf("read the schema that is served: %w", err)
+	}
+	s.asked, s.missing = now, found
+	return found, nil
+}
+
+func (s *Served) ask() ([]string, error) {
+	paths, err := s.client.Paths()
+	if err != nil {
+		return nil, err
+	}
+	version, ok := paths["apis/"+v1alpha1.GroupVersion.String()]
+	if !ok {
+		return nil, errors.New("nothing is served of " + v1alpha1.GroupVersion.String())
+	}
+	document, err := version.Schema("application/json")
+	if err != nil {
+		return nil, err
+	}
+	return compare(document)
+}
+
+// compare looks for each kind in an OpenAPI document.
+func compare(document []byte) (all []string, err error) {
+	var parsed struct {
+		Components struct {
+			Schemas map[string]*node `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(document, &parsed); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		var served *node
+		for _, n := range parsed.Components.Schemas {
+			if slices.Contains(n.Kinds, kind{v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version, name}) {
+				served = n
+			}
+		}
+		if served == nil {
+			all = append(all, name)
+			continue
+		}
+		for _, part := range []string{"Spec", "Status"} {
+			f, _ := kinds[name].FieldByName(part)
+			all = missing(all, f.Type, served.Properties[jsonName(part)], name+" "+jsonName(part))
+		}
+	}
+	return all, nil
+}
+
+func jsonName(part string) string { return string(part[0]|0x20) + part[1:] }
