@@ -49,12 +49,16 @@ func TestE12Rights(t *testing.T) {
 	}
 	bind(t, env.Client, "editor", "headgate-policy-editor")
 	bind(t, env.Client, "viewer", "headgate-policy-viewer")
+	bindEverywhere(t, env.Client, "platform", "headgate-account-editor")
+	bindEverywhere(t, env.Client, "auditor", "headgate-account-viewer")
 	tests := map[string]struct{ user, namespace, awaits string }{
 		"manager-in-a-tenants-namespace": {serviceAccount(ownNamespace, "headgate-manager"), "team-a", "ratelimitpolicies"},
 		"manager-in-its-own-namespace":   {serviceAccount(ownNamespace, "headgate-manager"), ownNamespace, "leases"},
 		"gateway-in-its-namespace":       {serviceAccount("team-a", "default"), "team-a", "selfsubjectrulesreviews"},
 		"policy-editor-in-the-namespace": {"editor", "team-a", "ratelimitpolicies"},
 		"policy-viewer-in-the-namespace": {"viewer", "team-a", "ratelimitpolicies"},
+		"account-editor":                 {"platform", "team-a", "provideraccounts"},
+		"account-viewer":                 {"auditor", "team-a", "provideraccounts"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -170,6 +174,18 @@ func bind(t *testing.T, c client.Client, user, role string) {
 	t.Helper()
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+	}
+	if err := c.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func bindEverywhere(t *testing.T, c client.Client, user, role string) {
+	t.Helper()
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	}

@@ -18,15 +18,17 @@ import (
 
 // PolicyValidator answers requests to create and change policies.
 type PolicyValidator struct {
-	// Reader reads policies, pods and namespaces from caches.
+	// Reader reads policies, pods, namespaces and accounts from caches.
 	Reader client.Reader
+	// Live reads accounts and namespaces from the API server; nil does without.
+	Live client.Reader
 }
 
 var _ admission.Validator[*v1alpha1.RateLimitPolicy] = (*PolicyValidator)(nil)
 
 // ValidateCreate refuses what has no meaning, and says what the first policy of a namespace still needs.
 func (v *PolicyValidator) ValidateCreate(ctx context.Context, p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
-	warnings, err := validate(p)
+	warnings, err := v.validate(ctx, p)
 	if err != nil {
 		return warnings, err
 	}
@@ -35,11 +37,11 @@ func (v *PolicyValidator) ValidateCreate(ctx context.Context, p *v1alpha1.RateLi
 
 // ValidateUpdate judges a spec only when it changes, so that rules that came later do not get in the way
 // of labels, finalizers and deletion.
-func (v *PolicyValidator) ValidateUpdate(_ context.Context, old, p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
+func (v *PolicyValidator) ValidateUpdate(ctx context.Context, old, p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
 	if p.DeletionTimestamp != nil || equality.Semantic.DeepEqual(old.Spec, p.Spec) {
 		return nil, nil
 	}
-	return validate(p)
+	return v.validate(ctx, p)
 }
 
 // ValidateDelete is never asked: the configuration names no DELETE.
@@ -47,8 +49,15 @@ func (v *PolicyValidator) ValidateDelete(context.Context, *v1alpha1.RateLimitPol
 	return nil, nil
 }
 
-func validate(p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
-	if errs := policy.Validate(p); len(errs) > 0 {
+func (v *PolicyValidator) validate(ctx context.Context, p *v1alpha1.RateLimitPolicy) (admission.Warnings, error) {
+	errs := policy.Validate(p)
+	if len(errs) == 0 {
+		var err error
+		if errs, err = v.accounts(ctx, p); err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+	}
+	if len(errs) > 0 {
 		kind := v1alpha1.GroupVersion.WithKind("RateLimitPolicy").GroupKind()
 		return nil, apierrors.NewInvalid(kind, p.Name, errs)
 	}

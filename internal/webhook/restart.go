@@ -30,15 +30,19 @@ const maxOwners = 5
 func (v *PolicyValidator) firstPolicyWarnings(ctx context.Context, p *v1alpha1.RateLimitPolicy) []string {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	namespace := p.Namespace
-	if req, err := admission.RequestFromContext(ctx); err == nil {
-		namespace = req.Namespace
-	}
-	warnings, err := v.missingPods(ctx, namespace, p)
+	warnings, err := v.missingPods(ctx, namespaceOf(ctx, p), p)
 	if err != nil {
 		logf.FromContext(ctx).V(1).Info("no advice on restarts", "reason", err.Error())
 	}
 	return warnings
+}
+
+// namespaceOf is the request's, which rules.
+func namespaceOf(ctx context.Context, p *v1alpha1.RateLimitPolicy) string {
+	if req, err := admission.RequestFromContext(ctx); err == nil {
+		return req.Namespace
+	}
+	return p.Namespace
 }
 
 func (v *PolicyValidator) missingPods(ctx context.Context, namespace string, p *v1alpha1.RateLimitPolicy) ([]string, error) {

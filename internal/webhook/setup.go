@@ -4,6 +4,7 @@
 package webhook
 
 import (
+	"errors"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,8 +18,9 @@ import (
 
 // The paths that config/webhook names.
 const (
-	PodPath    = "/mutate-pods"
-	PolicyPath = "/validate-policies"
+	PodPath     = "/mutate-pods"
+	PolicyPath  = "/validate-policies"
+	AccountPath = "/validate-accounts"
 )
 
 // readTimeout bounds the wait for a cache, well below the API server's 3 s.
@@ -30,22 +32,33 @@ type Options struct {
 	Params inject.Params
 	// Bundle returns the PEM bundle that verifies the coordinator; nil leaves it out.
 	Bundle func() []byte
-	// Reader reads from caches: LimitRanges, Pods, Namespaces and policies.
+	// Reader reads from caches: LimitRanges, Pods, Namespaces, policies and accounts.
 	Reader client.Reader
+	// Live reads from the API server; nil is the manager's.
+	Live client.Reader
 }
 
-// Setup registers both handlers with the manager's webhook server, and their metrics.
+// Setup registers the handlers with the manager's webhook server, and their metrics.
 func Setup(mgr ctrl.Manager, o Options) error {
 	if o.Reader == nil {
 		o.Reader = mgr.GetClient()
+	}
+	if o.Live == nil {
+		o.Live = mgr.GetAPIReader()
 	}
 	pods := NewPodInjector(o)
 	if err := metrics.Registry.Register(pods.Outcomes); err != nil {
 		return err
 	}
 	mgr.GetWebhookServer().Register(PodPath, &admission.Webhook{Handler: pods})
-	return ctrl.NewWebhookManagedBy(mgr, &v1alpha1.RateLimitPolicy{}).
-		WithValidator(&PolicyValidator{Reader: o.Reader}).
-		WithValidatorCustomPath(PolicyPath).
-		Complete()
+	return errors.Join(
+		ctrl.NewWebhookManagedBy(mgr, &v1alpha1.RateLimitPolicy{}).
+			WithValidator(&PolicyValidator{Reader: o.Reader, Live: o.Live}).
+			WithValidatorCustomPath(PolicyPath).
+			Complete(),
+		ctrl.NewWebhookManagedBy(mgr, &v1alpha1.ProviderAccount{}).
+			WithValidator(&AccountValidator{Reader: o.Reader}).
+			WithValidatorCustomPath(AccountPath).
+			Complete(),
+	)
 }
