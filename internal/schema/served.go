@@ -21,7 +21,7 @@ import (
 // askEvery bounds how often the server is asked while something is missing.
 const askEvery = 5 * time.Second
 
-// kinds are the objects the manager reads; of each, spec and status are Headgate's own.
+// kinds are the objects whose spec the manager reads. What is dropped of a status is only not shown.
 var kinds = map[string]reflect.Type{
 	"RateLimitPolicy": reflect.TypeFor[v1alpha1.RateLimitPolicy](),
 	"ProviderAccount": reflect.TypeFor[v1alpha1.ProviderAccount](),
@@ -96,12 +96,8 @@ func compare(document []byte) (all []string, err error) {
 			all = append(all, name)
 			continue
 		}
-		for _, part := range []string{"Spec", "Status"} {
-			f, _ := kinds[name].FieldByName(part)
-			all = missing(all, f.Type, served.Properties[jsonName(part)], name+" "+jsonName(part))
-		}
+		spec, _ := kinds[name].FieldByName("Spec")
+		all = missing(all, spec.Type, served.Properties["spec"], name+" spec")
 	}
 	return all, nil
 }
-
-func jsonName(part string) string { return string(part[0]|0x20) + part[1:] }
