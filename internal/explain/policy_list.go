@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/aliases"
 )
 
 // documents takes a list, which kubectl get prints for several objects, apart; other content is as it was.
@@ -17,7 +19,7 @@ func documents(content []byte) []byte {
 		Kind  string            `json:"kind"`
 		Items []json.RawMessage `json:"items"`
 	}
-	if len(content) > MaxInput || yaml.Unmarshal(content, &list) != nil || !slices.Contains([]string{"List", "RateLimitPolicyList", "ProviderAccountList"}, list.Kind) {
+	if len(content) > MaxInput || aliases.Check(content, MaxInput) != nil || yaml.Unmarshal(content, &list) != nil || !slices.Contains([]string{"List", "RateLimitPolicyList", "ProviderAccountList"}, list.Kind) {
 		return content
 	}
 	var out bytes.Buffer

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/aliases"
 )
 
 // Bounds of a file of policies: an object in Kubernetes is smaller, and a plan holds no more of them.
@@ -60,7 +61,7 @@ func Read(data []byte) (Objects, error) {
 			break
 		}
 		if err == nil {
-			err = out.add(content)
+			err = briefly(out.add(content))
 		}
 		if err != nil {
 			return Objects{}, fmt.Errorf("document %d: %w", document, err)
@@ -80,6 +81,9 @@ func Read(data []byte) (Objects, error) {
 
 // add reads one document; one of comments and space is nothing.
 func (o *Objects) add(content []byte) error {
+	if err := aliases.Check(content, maxFileBytes); err != nil {
+		return err
+	}
 	asJSON, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
 		return err

@@ -19,6 +19,8 @@ const (
 	maxRawDepth = 32
 	// maxQuantityLength is the marker of every quantity; a decoded one has lost its text.
 	maxQuantityLength = 20
+	// maxText is more than any field may hold: what is longer is not repeated in an error.
+	maxText = 4 << 10
 )
 
 // quantityFields are the fields of type Quantity, whose decoder would name no path.
@@ -83,6 +85,9 @@ func rawMap(path *field.Path, object map[string]any, depth int) error {
 func rawString(path *field.Path, name, value string) error {
 	if value == "" {
 		return field.Invalid(path, value, "must not be empty: leave it out")
+	}
+	if len(value) > maxText {
+		return field.TooLongMaxLength(path, value, maxText)
 	}
 	if !slices.Contains(quantityFields, name) {
 		return nil

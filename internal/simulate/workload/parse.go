@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/aliases"
 )
 
 // Bounds of a workload.
@@ -43,6 +45,9 @@ var ErrInvalid = errors.New("the workload is invalid")
 func Parse(content []byte) (*Workload, error) {
 	if len(content) > MaxBytes {
 		return nil, fmt.Errorf("%w: it has %d bytes, more than %d", ErrInvalid, len(content), MaxBytes)
+	}
+	if err := aliases.Check(content, MaxBytes); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if err := oneDocument(content); err != nil {
 		return nil, err
