@@ -5,6 +5,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -24,57 +25,56 @@ const (
 
 // account is what one incarnation of a holder has at this leader.
 type account struct {
-	key  Key
-	term Term
+	key    Key
+	holder *holder
+	term   Term
 	// seq is the newest report's.
-	seq   uint64
-	books []book
+	seq uint64
+	// books are of the budgets that the holder named; what is kept by budget is in their order.
+	books []*book
+	// group is its first lane's.
+	group string
 	// lanes are by the names that the holder uses.
 	lanes []*laneBook
+	// larges are large calls that were granted, and are not spent as far as is known.
+	larges []large
 	// stamp is the newest that was sent to it, quoted that of its newest report.
 	stamp, quoted int64
 	// sure is until when it surely has a lease, over is when it surely has none. When it is quiet nothing more is granted.
 	sure, over, quiet time.Time
 	connected         bool
-	claims            []*claim
-	changed           bool
+	// expelled says that its reports are not answered any longer, until it is over.
+	expelled bool
+	claims   []*claim
+	changed  bool
+	// due is when it is looked at next, at its place in the heap of all.
+	due   time.Time
+	place int
+	// open is its place in Pool.list.
+	open int
 }
 
-// book is an account's counters of one budget, since it was opened: sums over years lose their small parts.
-type book struct {
-	// opened is what was reported then.
-	opened Count
-	// granted includes what the account was opened with; credited is what came back of refunded.
-	granted, spent, returned, refunded, credited float64
-	slots                                        []*slot
-	// bulk is what of it was for large calls and is not spent, as far as is known.
-	bulk float64
-	// small is what small calls were granted of late, needs what they need in a second, and expected what they may expect.
-	small           average
-	needs, expected float64
-}
-
-// total is what the holder is told that it was granted: counted as it counts.
-func (b *book) total() float64 { return b.opened.Spent + b.opened.Returned + b.granted }
-
-// laneBook is what one lane was granted.
+// laneBook is what one lane was granted, by book.
 type laneBook struct {
 	name  string
 	units []float64
 	bulk  uint64
 }
 
-// lane returns the book of a lane; nil if the holder names too many.
-func (a *account) lane(name string) *laneBook {
+// lane returns the book of a lane; nil if the holder names too many, or may not ask for it.
+func (a *account) lane(name, group string) *laneBook {
 	for _, l := range a.lanes {
 		if l.name == name {
 			return l
 		}
 	}
-	if len(a.lanes) >= maxLanes || len(name) > maxName {
+	if len(a.lanes) >= maxLanes || len(name) > maxName || !a.holder.mayAsk(name) {
 		return nil
 	}
 	l := &laneBook{name: name, units: make([]float64, len(a.books))}
+	if len(a.lanes) == 0 {
+		a.group = group
+	}
 	a.lanes = append(a.lanes, l)
 	return l
 }
@@ -85,160 +85,140 @@ type slot struct {
 	outside bool
 	// key, purse and free are of one whose holder is silent: it comes back at that time.
 	key   Key
-	purse int
+	purse *purse
 	free  time.Time
 }
-
-// outstanding is H; below zero is what the holder owes.
-func (b *book) outstanding() float64 { return b.granted - b.spent - b.returned }
 
 // open makes an account for a holder that is heard of for the first time, or again after its account was closed.
 func (p *Pool) open(r *Report) (*account, error) {
 	key := Key{r.Holder, r.Incarnation}
 	h := p.holder(r.Holder)
-	if h == nil || len(p.accounts) >= maxAccounts || h.accounts >= maxIncarnations {
+	if h == nil || len(p.accounts) >= maxAccounts || len(h.open) >= maxIncarnations {
 		return nil, ErrTooMany
 	}
 	p.openings++
-	a := &account{
-		key: key, term: Term{p.epoch, p.openings}, books: make([]book, len(p.purses)),
-	}
-	for i, c := range p.counts(r) {
-		k := &a.books[i]
-		k.opened = c
-		k.granted = p.adopt(key, i, k, c.Held)
-		p.purses[i].held += max(0, k.granted)
-	}
-	for _, earlier := range p.list {
-		if earlier.key.Holder == r.Holder {
-			// It has probably ended.
-			p.withdraw(earlier)
-		}
-	}
+	a := &account{key: key, holder: h, term: Term{p.epoch, p.openings}, seq: r.Sequence, place: -1, open: len(p.list)}
 	p.accounts[key] = a
 	p.list = append(p.list, a)
-	was := h.silent()
-	h.accounts++
-	p.resilence(h, was)
+	for _, earlier := range h.open {
+		// It has probably ended.
+		p.withdraw(earlier)
+	}
+	p.change(h, func() { h.open = append(h.open, a) })
 	return a, nil
 }
 
-// adopt is how much of what a holder says it has it may keep: what an earlier leader may have granted, and slots that
-// are still its own.
-func (p *Pool) adopt(key Key, i int, k *book, held float64) float64 {
-	b := p.purses[i]
-	own := 0.0
-	if b.Kind == budget.Slots {
-		own = p.reclaim(key, i, k, held)
-	}
-	took := max(min(held-own, b.unknown), -b.Capacity)
-	if took <= 0 {
-		return own + took
-	}
-	b.unknown -= took
-	if b.Kind == budget.Slots {
-		for range int(took) {
-			k.slots = append(k.slots, &slot{outside: true})
-		}
-		b.outside += took
-	}
-	return own + took
-}
-
-// reclaim gives a holder that was silent those of its slots that are in use, and frees the others.
-func (p *Pool) reclaim(key Key, i int, k *book, held float64) float64 {
-	kept := p.idle[:0]
-	for _, s := range p.idle {
-		switch {
-		case s.key != key || s.purse != i:
-			kept = append(kept, s)
-		case float64(len(k.slots)) < held:
-			k.slots = append(k.slots, s)
-		default:
-			p.release(i, s)
-		}
-	}
-	clear(p.idle[len(kept):])
-	p.idle = kept
-	return float64(len(k.slots))
-}
-
 // release gives a slot back.
-func (p *Pool) release(i int, s *slot) {
+func (p *Pool) release(b *purse, s *slot) {
 	if !s.outside {
 		p.sched.Settle(&s.call, nil, p.now)
 		return
 	}
-	p.purses[i].outside--
-	p.sched.Ensure(p.bucket(p.purses[i]), p.now)
+	b.outside--
+	p.sched.Ensure(p.bucket(b), p.now)
 }
 
-// counts are a report's counters by budget, made harmless. A budget it does not name counts as zero.
-func (p *Pool) counts(r *Report) []Count {
-	out := make([]Count, len(p.purses))
-	for _, c := range r.Counts {
-		i, ok := p.byName[c.Budget]
+// enterAll enters a report's counters. A budget that was not named before is opened with them.
+func (p *Pool) enterAll(a *account, counts []Count) {
+	for _, c := range counts {
+		b, ok := p.byName[c.Budget]
 		if !ok {
 			continue
 		}
-		out[i] = Count{c.Budget, clean(c.Spent), clean(c.Returned), clean(c.Refunded), 0}
-		if !math.IsNaN(c.Held) {
-			out[i].Held = min(max(c.Held, -largest), largest)
+		known := slices.ContainsFunc(a.books, func(k *book) bool { return k.purse == b })
+		k := p.book(a, b)
+		if k == nil {
+			continue
 		}
-		if p.purses[i].Kind == budget.Slots {
-			out[i].Spent, out[i].Refunded = 0, 0
-			out[i].Returned, out[i].Held = math.Floor(out[i].Returned), max(0, math.Floor(out[i].Held))
+		k.named = a.seq
+		if c = harmless(c, b.Kind); known {
+			p.enter(k, c)
+		} else {
+			p.begin(k, c)
 		}
+	}
+}
+
+// harmless is a count in which no number breaks anything.
+func harmless(c Count, kind budget.Kind) Count {
+	out := Count{c.Budget, clean(c.Spent), clean(c.Returned), clean(c.Refunded), 0}
+	if !math.IsNaN(c.Held) {
+		out.Held = min(max(c.Held, -largest), largest)
+	}
+	if kind == budget.Slots {
+		out.Spent, out.Refunded = 0, 0
+		out.Returned, out.Held = math.Floor(out.Returned), max(0, math.Floor(out.Held))
 	}
 	return out
 }
 
-// enter enters a report's counters of one budget: the maximum of each, as far as it can be true.
-func (p *Pool) enter(a *account, i int, c Count) {
-	b, k := p.purses[i], &a.books[i]
-	before := max(0, k.outstanding())
-	// Nobody owes more than a whole burst.
-	if spent := min(c.Spent-k.opened.Spent, k.granted-k.returned+b.Capacity); spent > k.spent {
-		b.spent += spent - k.spent
-		k.bulk = max(0, k.bulk-(spent-k.spent))
-		k.spent = spent
-	}
-	if back := min(c.Returned-k.opened.Returned, k.granted-k.spent) - k.returned; back > 0 {
-		k.returned += back
-		b.returned += back
-		if b.Kind == budget.Slots {
-			for ; back > 0 && len(k.slots) > 0; back-- {
-				last := len(k.slots) - 1
-				p.release(i, k.slots[last])
-				k.slots = k.slots[:last]
-			}
-		} else {
-			b.lift += back
-			k.bulk = max(0, k.bulk-back)
-			k.small.add(-back, p.now.Sub(p.start), smallTime)
+// close ends an account. What it holds is spent: it may be in truth. Slots come back when its calls have ended.
+func (p *Pool) close(a *account) {
+	p.withdraw(a)
+	burnt := false
+	for _, k := range a.books {
+		p.touchBook(k)
+		b, held := k.purse, max(0, k.outstanding())
+		b.held -= held
+		for i := range k.mirrors {
+			m := &k.mirrors[i]
+			m.purse.held -= m.held
+			m.purse.burnt += m.held
+		}
+		k.leave()
+		if b.Kind == budget.Continuous {
+			b.burnt += held
+			burnt = burnt || held > trifle*b.Capacity
+			continue
+		}
+		for _, s := range k.slots {
+			s.key, s.purse, s.free = a.key, b, p.now.Add(p.longest(p.cfg.Drain))
+			p.idle = append(p.idle, s)
+			p.meet(s.free)
 		}
 	}
-	p.refund(a, b, k, c.Refunded-k.opened.Refunded)
-	b.held += max(0, k.outstanding()) - before
+	if burnt {
+		p.burns++
+	}
+	if a.connected {
+		p.connect(a, false)
+	}
+	p.forgetAccount(a)
 }
 
-// refund brings back what was not spent after all, as far as it would have lifted the level when that happened. That was
-// after the report before, so after the stamp which that quoted.
-func (p *Pool) refund(a *account, b *purse, k *book, refunded float64) {
-	more := refunded - k.refunded
-	if more <= 0 {
-		return
+func (p *Pool) forgetAccount(a *account) {
+	a.changed = false
+	delete(p.accounts, a.key)
+	last := p.list[len(p.list)-1]
+	p.list[a.open], last.open = last, a.open
+	p.list[len(p.list)-1] = nil
+	p.list = p.list[:len(p.list)-1]
+	p.undue(a)
+	p.ended.add(a.key, a.seq)
+	h := a.holder
+	p.change(h, func() {
+		h.open = slices.DeleteFunc(h.open, func(b *account) bool { return a == b })
+	})
+	p.drop(h)
+}
+
+// tombs remember the last reports of ended incarnations, so that late ones open no account. The oldest go first.
+type tombs struct {
+	at map[Key]uint64
+	// order is a ring once it is full, next its oldest.
+	order []Key
+	next  int
+}
+
+func (t *tombs) add(key Key, seq uint64) {
+	if _, known := t.at[key]; !known {
+		if len(t.order) < maxTombs {
+			t.order = append(t.order, key)
+		} else {
+			delete(t.at, t.order[t.next])
+			t.order[t.next] = key
+			t.next = (t.next + 1) % maxTombs
+		}
 	}
-	k.refunded = refunded
-	if a.quoted == 0 {
-		return
-	}
-	since := p.moment(time.Duration(a.quoted))
-	more = min(more, k.spent-k.credited, b.lacked(since))
-	if more > 0 {
-		b.slack.fill(since, more)
-		k.credited += more
-		b.refunded += more
-		b.lift += more
-	}
+	t.at[key] = seq
 }

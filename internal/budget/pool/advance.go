@@ -12,9 +12,7 @@ import (
 // Advance grants what can be granted by now. It is to be called after the reports of a tick, and when Next says.
 func (p *Pool) Advance(now time.Time) {
 	p.tick(now)
-	p.raise()
-	p.rerate()
-	p.cap(p.now)
+	p.flush()
 	if !p.leads() {
 		return
 	}
@@ -35,6 +33,7 @@ func (p *Pool) Advance(now time.Time) {
 			p.decide(call)
 		}
 	}
+	p.flush()
 	p.call()
 	p.foretell()
 }
@@ -54,37 +53,44 @@ func (p *Pool) decide(call *budget.Call) {
 // call finds out whether a bulk call waits for what holders do not need: P may not fill up to its cost.
 func (p *Pool) call() {
 	p.recall = len(p.parked) > 0
-	if p.recall || p.bulks == 0 {
-		return
-	}
-	for _, a := range p.list {
-		for _, c := range a.claims {
-			if c.class == bulk && c.queued && p.blocked(c) {
-				p.recall = true
-				return
-			}
-		}
+	for _, c := range p.bulks {
+		p.recall = p.recall || p.blocked(c)
 	}
 }
 
 func (p *Pool) blocked(c *claim) bool {
 	for i, u := range c.units {
-		if u > 0 && u > p.room(p.purses[i]) {
+		if u <= 0 {
+			continue
+		}
+		if b := c.account.books[i].purse; u > p.room(b) {
 			return true
+		}
+		for _, s := range c.charged[i] {
+			if min(u, s.Capacity) > p.room(s) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
+// crowded is from how many waiting claims on it is not worth finding out when the next may go.
+const crowded = 64
+
 // Next is when Advance is due if nothing is reported before.
 func (p *Pool) Next(now time.Time) (time.Time, bool) {
 	p.tick(now)
-	at, ok := p.sched.Next(p.now)
-	if soonest := p.now.Add(pace); ok && at.Before(soonest) {
+	soonest := p.now.Add(pace)
+	at, ok := soonest, true
+	if p.asking <= crowded {
+		at, ok = p.sched.Next(p.now)
+	}
+	if ok && at.Before(soonest) {
 		at = soonest
 	}
-	if !p.deadline.IsZero() && (!ok || p.deadline.Before(at)) {
-		return p.deadline, true
+	if end, ends := p.ends(); ends && (!ok || end.Before(at)) {
+		return end, true
 	}
 	return at, ok
 }

@@ -20,27 +20,54 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	if !p.sameBudgets(&cfg) {
 		return false
 	}
-	p.raise()
+	p.touchAll()
+	p.flush()
+	p.touchAll()
 	cfg.Interval, cfg.TTL = p.cfg.Interval, p.cfg.TTL
 	p.cfg = cfg
 	for _, b := range cfg.Budgets {
-		p.edit(p.purses[p.byName[b.Name]], b)
+		p.edit(p.byName[b.Name], b)
+	}
+	for _, s := range cfg.Shadows {
+		b := p.byName[s.Name]
+		p.edit(b, s.budget(b.of))
+		b.lanes = s.Lanes
+		b.safeRate, b.safeBurst = b.of.safeRate, b.of.safeBurst
 	}
 	p.index()
+	p.recount()
 	p.sched.Apply(p.schedule(), p.now)
-	p.cap(p.now)
-	p.observe()
+	p.bind()
+	p.flush()
 	return true
+}
+
+// recount finds anew whom the shadows of edited lanes are charged by.
+func (p *Pool) recount() {
+	for _, h := range p.holders {
+		if h.joined {
+			p.count(h, -unit(h.known()), -unit(h.silent()))
+			p.follow(h)
+			p.count(h, unit(h.known()), unit(h.silent()))
+		}
+	}
 }
 
 func (p *Pool) sameBudgets(cfg *Config) bool {
 	seen := map[string]bool{}
 	for _, b := range cfg.Budgets {
-		i, known := p.byName[b.Name]
-		if !known || p.purses[i].Kind != b.Kind {
+		k, known := p.byName[b.Name]
+		if !known || k.of != nil || k.Kind != b.Kind || k.External != b.External {
 			return false
 		}
 		seen[b.Name] = true
+	}
+	for _, s := range cfg.Shadows {
+		k, known := p.byName[s.Name]
+		if !known || k.of == nil || k.of.Name != s.Of {
+			return false
+		}
+		seen[s.Name] = true
 	}
 	return len(seen) == len(p.purses)
 }
@@ -52,9 +79,9 @@ func (p *Pool) edit(b *purse, to Budget) {
 		b.most = to.Capacity
 	}
 	b.Budget = to
-	b.wanted = min(b.wanted, to.Capacity)
+	b.wanted = min(b.wanted, b.largest())
 	rate, burst := Safe(to, p.cfg.MaxHolders)
-	if p.silent > 0 {
+	if p.silentOf(b) > 0 {
 		rate, burst = max(rate, b.safeRate), max(burst, b.safeBurst)
 	}
 	b.safeRate, b.safeBurst = rate, burst

@@ -16,8 +16,12 @@ func edited(t *testing.T) *pair {
 	t.Helper()
 	x := newPair(t, one, Leader{Epoch: 1, First: true})
 	x.tell()
-	for range 40 {
+	for i := range 40 {
 		x.wait(time.Second)
+		if i < 35 {
+			x.tell()
+			continue
+		}
 		x.tell(Demand{Lane: "default", Bulk: 1, Cost: []Amount{{"b", 1000}}})
 	}
 	x.has("b", 1000)

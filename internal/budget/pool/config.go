@@ -67,7 +67,7 @@ type LaneShare struct {
 type Shadow struct {
 	// Name is unique among budgets and shadows.
 	Name string
-	// Of is the budget, which is not External.
+	// Of is the budget, which is Continuous. The shadow refills by itself also when that is External.
 	Of string
 	// Lanes are those that are charged.
 	Lanes []string
@@ -115,7 +115,7 @@ const (
 // Safe is the safe share of each of maxHolders holders: half of what it could have of an equal division, with the
 // burst of one small call. Of slots each holder always owns so many, connected or not.
 func Safe(b Budget, maxHolders int) (rate, burst float64) {
-	n := float64(max(maxHolders, 1))
+	n := float64(b.holders(maxHolders))
 	if b.Kind == budget.Slots {
 		return 0, math.Floor(b.Capacity / (2 * n))
 	}
@@ -133,18 +133,20 @@ func (c Config) withDefaults() Config {
 	fill(&c.TTL, ttl)
 	fill(&c.Drain, drain)
 	c.MaxHolders = max(c.MaxHolders, 1)
-	c.Budgets = append([]Budget(nil), c.Budgets[:min(len(c.Budgets), maxBudgets)]...)
+	c.Budgets = append([]Budget(nil), c.Budgets[:min(len(c.Budgets), maxPoolBudgets)]...)
+	c.Shadows = append([]Shadow(nil), c.Shadows[:min(len(c.Shadows), maxShadows)]...)
+	c.Groups = append([]budget.Group(nil), c.Groups[:min(len(c.Groups), maxPoolLanes)]...)
 	for i := range c.Budgets {
 		b := &c.Budgets[i]
 		b.Rate, b.Capacity, b.SmallCall = clean(b.Rate), clean(b.Capacity), clean(b.SmallCall)
 		if b.Kind == budget.Slots {
-			b.Rate, b.Capacity = 0, math.Floor(b.Capacity)
+			b.Rate, b.Capacity, b.External = 0, math.Floor(b.Capacity), false
 		}
 		if b.Outstanding = min(clean(b.Outstanding), b.Capacity); b.Outstanding == 0 {
 			b.Outstanding = b.Capacity / 2
 		}
 	}
-	c.Lanes = append([]budget.Lane(nil), c.Lanes[:min(len(c.Lanes), maxLanes)]...)
+	c.Lanes = append([]budget.Lane(nil), c.Lanes[:min(len(c.Lanes), maxPoolLanes)]...)
 	if len(c.Lanes) == 0 {
 		c.Lanes = []budget.Lane{{Name: "default", Share: 1}}
 	}
@@ -152,6 +154,16 @@ func (c Config) withDefaults() Config {
 		c.Lanes[i].MaxDepth, c.Lanes[i].MaxBytes, c.Lanes[i].MaxWait = maxAccounts, 0, 0
 	}
 	return c
+}
+
+// budget is a shadow as a budget of its own.
+func (s *Shadow) budget(of *purse) Budget {
+	b := Budget{
+		Name: s.Name, Kind: of.Kind, Rate: clean(s.Rate), Capacity: clean(s.Capacity), Window: of.Window,
+		SmallCall: of.SmallCall, MaxHolders: of.MaxHolders,
+	}
+	b.Outstanding = b.Capacity / 2
+	return b
 }
 
 // largest keeps sums far from infinity.

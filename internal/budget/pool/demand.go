@@ -60,8 +60,8 @@ func (h *Holder) need(k *pocket, demands []Demand, wants []Want) {
 	smalls, kept := 0.0, 0.0
 	for _, d := range demands {
 		smalls += clean(units(d.Small, k.Name))
-		if d.Bulk > 0 && d.Bulk == h.bulk[d.Lane] && k.Kind == budget.Continuous {
-			// It was granted, and has not gone yet.
+		if d.Bulk > 0 && d.Bulk == h.bulk[d.Lane] && k.Kind == budget.Continuous && h.now.Before(h.lots[d.Lane].Add(h.cfg.TTL)) {
+			// It was granted, and has not gone yet. What has not gone within a TTL is not kept from the others.
 			kept += clean(units(d.Cost, k.Name))
 		}
 	}

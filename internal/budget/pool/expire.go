@@ -4,7 +4,7 @@
 package pool
 
 import (
-	"slices"
+	"container/heap"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -16,42 +16,62 @@ func (p *Pool) tick(now time.Time) {
 	if !now.After(p.now) {
 		return
 	}
-	p.raise()
-	for !p.deadline.IsZero() && !p.deadline.After(now) {
-		if p.deadline.After(p.now) {
-			p.now = p.deadline
-			p.cap(p.now)
-			p.observe()
+	for at, ok := p.ends(); ok && !at.After(now); at, ok = p.ends() {
+		if at.After(p.now) {
+			p.now = at
 		}
 		p.pass()
 	}
 	p.now = now
-	p.cap(now)
-	p.observe()
+}
+
+// ends is when something ends next.
+func (p *Pool) ends() (at time.Time, ok bool) {
+	at = p.deadline
+	if len(p.dues) > 0 && (at.IsZero() || p.dues[0].due.Before(at)) {
+		at = p.dues[0].due
+	}
+	return at, !at.IsZero()
 }
 
 // pass ends what has lasted its time.
 func (p *Pool) pass() {
-	p.deadline = time.Time{}
-	for _, a := range slices.Clone(p.list) {
-		switch {
-		case !a.over.After(p.now):
-			p.close(a)
-			continue
-		case a.connected && !a.sure.After(p.now):
-			p.connect(a, false)
-		}
-		if a.quiet.After(p.now) {
-			p.meet(a.quiet)
-		} else {
-			p.withdraw(a)
-		}
-		p.meet(a.over)
-		if a.connected {
-			p.meet(a.sure)
+	for len(p.dues) > 0 && !p.dues[0].due.After(p.now) {
+		p.review(p.dues[0])
+	}
+	if !p.deadline.IsZero() && !p.deadline.After(p.now) {
+		p.deadline = time.Time{}
+		p.learn()
+		p.freeIdle()
+		p.forgetSights()
+	}
+	p.flush()
+}
+
+// review looks at one account whose time may have come.
+func (p *Pool) review(a *account) {
+	if !a.over.After(p.now) {
+		p.close(a)
+		return
+	}
+	if a.connected && !a.sure.After(p.now) {
+		p.connect(a, false)
+	}
+	if !a.quiet.After(p.now) {
+		p.withdraw(a)
+	}
+	p.expel(a)
+	a.due = a.over
+	for _, t := range []time.Time{a.quiet, a.sure, p.hoardedUntil(a)} {
+		if t.After(p.now) && t.Before(a.due) {
+			a.due = t
 		}
 	}
-	p.learn()
+	heap.Fix(&p.dues, a.place)
+}
+
+// freeIdle frees slots whose calls have ended.
+func (p *Pool) freeIdle() {
 	kept := p.idle[:0]
 	for _, s := range p.idle {
 		if s.free.After(p.now) {
@@ -63,8 +83,6 @@ func (p *Pool) pass() {
 	}
 	clear(p.idle[len(kept):])
 	p.idle = kept
-	p.rerate()
-	p.cap(p.now)
 }
 
 // learn ends the time in which an earlier leader's grants may be out. Its slots are free when all that are expected
@@ -79,7 +97,8 @@ func (p *Pool) learn() {
 	}
 	drained := !p.drained.After(p.now) || p.heardOfAll()
 	for _, b := range p.purses {
-		if b.Kind == budget.Continuous || drained {
+		if b.unknown > 0 && (b.Kind == budget.Continuous || drained) {
+			p.touch(b)
 			b.unknown = 0
 		}
 	}
@@ -93,7 +112,7 @@ func (p *Pool) learn() {
 
 func (p *Pool) heardOfAll() bool {
 	for _, h := range p.holders {
-		if h.expected && h.accounts == 0 {
+		if h.expected && len(h.open) == 0 {
 			return false
 		}
 	}
@@ -107,55 +126,54 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// close ends an account. What it holds is spent: it may be in truth. Slots come back when its calls have ended.
-func (p *Pool) close(a *account) {
-	p.withdraw(a)
-	burnt := false
-	for i := range a.books {
-		k, b := &a.books[i], p.purses[i]
-		held := max(0, k.outstanding())
-		b.held -= held
-		if b.Kind == budget.Continuous {
-			b.burnt += held
-			burnt = burnt || held > trifle*b.Capacity
-			continue
-		}
-		for _, s := range k.slots {
-			s.key, s.purse, s.free = a.key, i, p.now.Add(p.longest(p.cfg.Drain))
-			p.idle = append(p.idle, s)
-			p.meet(s.free)
-		}
+// meet has tick look at what ends at a time.
+func (p *Pool) meet(at time.Time) {
+	if p.deadline.IsZero() || at.Before(p.deadline) {
+		p.deadline = at
 	}
-	if burnt {
-		p.burns++
-	}
-	if a.connected {
-		p.connect(a, false)
-	}
-	a.changed = false
-	delete(p.accounts, a.key)
-	p.list = slices.DeleteFunc(p.list, func(b *account) bool { return a == b })
-	p.ended.add(a.key, a.seq)
-	h := p.holders[a.key.Holder]
-	was := h.silent()
-	h.accounts--
-	p.resilence(h, was)
-	p.drop(a.key.Holder)
 }
 
-// tombs remember the last reports of ended incarnations, so that late ones open no account. The oldest go first.
-type tombs struct {
-	at    map[Key]uint64
-	order []Key
+// dues are accounts by when they are looked at. What has come to last longer is found then.
+type dues []*account
+
+func (d dues) Len() int           { return len(d) }
+func (d dues) Less(i, j int) bool { return d[i].due.Before(d[j].due) }
+func (d dues) Swap(i, j int) {
+	d[i], d[j] = d[j], d[i]
+	d[i].place, d[j].place = i, j
 }
 
-func (t *tombs) add(key Key, seq uint64) {
-	if _, known := t.at[key]; !known {
-		if len(t.order) >= maxTombs {
-			delete(t.at, t.order[0])
-			t.order = append(t.order[:0], t.order[1:]...)
-		}
-		t.order = append(t.order, key)
+// Push implements heap.Interface.
+func (d *dues) Push(x any) {
+	a, _ := x.(*account)
+	a.place = len(*d)
+	*d = append(*d, a)
+}
+
+// Pop implements heap.Interface.
+func (d *dues) Pop() any {
+	last := len(*d) - 1
+	a := (*d)[last]
+	(*d)[last] = nil
+	*d = (*d)[:last]
+	a.place = -1
+	return a
+}
+
+// attend has an account be looked at, at a time or before.
+func (p *Pool) attend(a *account, at time.Time) {
+	switch {
+	case a.place < 0:
+		a.due = at
+		heap.Push(&p.dues, a)
+	case at.Before(a.due):
+		a.due = at
+		heap.Fix(&p.dues, a.place)
 	}
-	t.at[key] = seq
+}
+
+func (p *Pool) undue(a *account) {
+	if a.place >= 0 {
+		heap.Remove(&p.dues, a.place)
+	}
 }

@@ -32,7 +32,7 @@ func (p *Pool) Known(now time.Time) []Known {
 		if b.Kind == budget.Slots {
 			// Those that wait to come back are in use for all that is known.
 			for _, s := range p.idle {
-				if p.purses[s.purse] == b {
+				if s.purse == b {
 					k.Outstanding++
 				}
 			}
@@ -54,12 +54,13 @@ func (p *Pool) Resume(known []Known, now time.Time) {
 		p.meet(p.learned)
 	}
 	for _, k := range known {
-		if i, ok := p.byName[k.Name]; ok {
-			p.resume(p.purses[i], k)
+		if b, ok := p.byName[k.Name]; ok {
+			p.touch(b)
+			p.resume(b, k)
 		}
 	}
 	p.reslot()
-	p.cap(p.now)
+	p.flush()
 }
 
 func (p *Pool) resume(b *purse, k Known) {

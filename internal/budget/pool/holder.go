@@ -27,8 +27,9 @@ type Holder struct {
 	lease, safe time.Time
 	recall      bool
 	draining    bool
-	// bulk are the newest large calls that were granted, by lane.
+	// bulk are the newest large calls that were granted, by lane, and since when.
 	bulk map[string]uint64
+	lots map[string]time.Time
 	// left are budgets that made room for others: see Adopt.
 	left []left
 	// told is when it last reported, news that something came since which asks for another report.
@@ -89,7 +90,7 @@ type pocket struct {
 func NewHolder(cfg HolderConfig, now time.Time) *Holder {
 	full := Config{Interval: cfg.Interval, TTL: cfg.TTL}.withDefaults()
 	cfg.Interval, cfg.TTL = full.Interval, full.TTL
-	h := &Holder{cfg: cfg, start: now, now: now, safe: now, byName: map[string]int{}, bulk: map[string]uint64{}}
+	h := &Holder{cfg: cfg, start: now, now: now, safe: now, byName: map[string]int{}, bulk: map[string]uint64{}, lots: map[string]time.Time{}}
 	if !cfg.Fresh {
 		h.safe = now.Add(time.Duration(float64(cfg.TTL) * (1 + slack)))
 	}
@@ -120,9 +121,17 @@ func (h *Holder) tick(now time.Time) {
 		case h.lease.After(now):
 			k.safe = min(k.safe, 0)
 		case dt > 0:
-			k.safe = min(k.SafeBurst, k.safe+k.SafeRate*dt)
+			k.safe = min(k.SafeBurst, k.safe+h.safeRate(k)*dt)
 		}
 	}
+}
+
+// safeRate is how fast the safe share grows.
+func (h *Holder) safeRate(k *pocket) float64 {
+	if h.cfg.Outage == OutageLastGrant {
+		return max(k.SafeRate, k.expected)
+	}
+	return k.SafeRate
 }
 
 // Leased says whether the holder may spend what it was granted.

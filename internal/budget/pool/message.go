@@ -9,8 +9,12 @@ import "time"
 const (
 	maxBudgets = 32
 	maxLanes   = 64
-	maxWants   = 2 * maxLanes
-	maxName    = 256
+	// maxPoolBudgets, maxShadows and maxPoolLanes are a whole pool's.
+	maxPoolBudgets = 512
+	maxShadows     = 1024
+	maxPoolLanes   = 512
+	maxWants       = 2 * maxLanes
+	maxName        = 256
 )
 
 // Term is a holder's account at a leader. A later one voids all grants of the ones before.

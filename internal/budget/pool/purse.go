@@ -10,10 +10,17 @@ import (
 	"github.com/headgate-dev/headgate/internal/budget"
 )
 
-// purse is one budget's side of the pool. Its level P is the scheduler's.
+// purse is one budget's side of the pool, or one shadow's. Its level P is the scheduler's.
 type purse struct {
 	Budget
 	id budget.BucketID
+	// of is the budget that a shadow follows, lanes are those that it is charged for.
+	of    *purse
+	lanes []string
+	// charged are a budget's shadows by lane.
+	charged map[int][]*purse
+	// shares are the scheduler's.
+	shares *map[string]float64
 	// safeRate and safeBurst are one holder's safe share.
 	safeRate, safeBurst float64
 	// rate is what the scheduler refills at.
@@ -32,89 +39,137 @@ type purse struct {
 	// most bounds what may be out, as published; wanted is what it would have to be for a call that waits.
 	most, wanted float64
 
+	// silent counts holders that may be taking their safe share, known all that there are, beside those of Pool.
+	silent, known int
+	// over is by how much what holders may take without a lease exceeds their safe shares, overSilent of those that are
+	// silent.
+	over, overSilent float64
+	// asking counts holders' lanes that want to be granted small calls of it.
+	asking int
+	// users are the books that accounts have of it.
+	users []*book
+	// touched says that something may have changed since the scheduler was told.
+	touched bool
+
 	slack slackness
+	sight sightings
 	// large is what large calls were granted of late.
 	large average
 
-	granted, spent, returned, refunded, burnt float64
+	granted, spent, returned, refunded, burnt, deposited, withdrawn float64
 }
 
-func newPurse(b Budget, maxHolders int, by Leader) *purse {
-	p := &purse{Budget: b}
-	p.safeRate, p.safeBurst = Safe(b, maxHolders)
-	p.most = b.Capacity
+func (p *Pool) newPurse(b Budget, by Leader) *purse {
+	k := &purse{Budget: b}
+	k.safeRate, k.safeBurst = Safe(b, p.cfg.MaxHolders)
+	k.most = b.Capacity
 	if by.First {
-		return p
+		return k
 	}
-	p.unknown = b.Capacity
+	k.unknown = b.Capacity
 	for _, last := range by.Last.Budgets {
 		if last.Name != b.Name {
 			continue
 		}
-		p.debt = min(clean(last.Debt), b.Capacity)
+		k.debt = min(clean(last.Debt), b.Capacity)
 		if last.Outstanding > 0 {
-			p.unknown = min(clean(last.Outstanding), b.Capacity)
-			p.most = p.unknown
-			p.wanted = min(p.Outstanding+p.unknown, b.Capacity)
+			k.unknown = min(clean(last.Outstanding), b.Capacity)
+			k.most = k.unknown
+			k.wanted = min(k.Outstanding+k.unknown, b.Capacity)
 		}
 	}
 	if b.Kind == budget.Slots {
-		p.unknown = p.shared(maxHolders)
+		k.unknown = k.shared(p.cfg.MaxHolders)
 	}
-	return p
+	return k
+}
+
+// largest is more than can be out of it at any time. A call may exceed a shadow.
+func (b *purse) largest() float64 {
+	if b.of != nil {
+		return max(b.Capacity, b.of.Capacity)
+	}
+	return b.Capacity
 }
 
 // shared are the slots that no holder owns.
 func (b *purse) shared(maxHolders int) float64 {
-	return b.Capacity - b.safeBurst*float64(maxHolders)
+	return b.Capacity - b.safeBurst*float64(b.holders(maxHolders))
+}
+
+func (b *Budget) holders(standard int) int {
+	if b.MaxHolders > 0 {
+		return b.MaxHolders
+	}
+	return max(standard, 1)
 }
 
 // room is as far as P may fill: B' − ΣH, less what may be out beside that.
 func (p *Pool) room(b *purse) float64 {
-	safe := min(float64(p.silent)*b.safeBurst, b.Capacity/2)
+	safe := min(float64(p.silentOf(b))*b.safeBurst, b.Capacity/2)
 	return b.Capacity - b.held - b.unknown - safe
 }
 
-// cap lowers the levels to their room, at a time that is not before any other of the scheduler's.
-func (p *Pool) cap(now time.Time) {
+func (p *Pool) silentOf(b *purse) int { return p.silentAll + b.silent }
+
+// touch is to be called before anything of a budget changes, so that it is up to date; flush tells the scheduler of it.
+func (p *Pool) touch(b *purse) {
+	if b.touched {
+		return
+	}
+	b.touched = true
+	p.touched = append(p.touched, b)
+	p.observe(b)
+}
+
+func (p *Pool) touchAll() {
 	for _, b := range p.purses {
-		if b.Kind == budget.Continuous {
-			p.sched.Lower(b.id, p.room(b), now)
-		}
+		p.touch(b)
 	}
 }
 
-// raise brings what was given back into the levels.
-func (p *Pool) raise() {
-	for _, b := range p.purses {
-		if b.lift > 0 {
-			p.sched.Raise(b.id, min(p.level(b), p.room(b)), p.now)
-			b.lift = 0
+// flush brings what was given back into the levels, lowers them to their room, and sets how they go on.
+func (p *Pool) flush() {
+	for i, b := range p.touched {
+		p.touched[i], b.touched = nil, false
+		if b.Kind != budget.Continuous {
+			continue
 		}
+		if rate := p.rateOf(b); rate != b.rate {
+			b.rate = rate
+			p.sched.Ensure(p.bucket(b), p.now)
+		}
+		p.cap(b)
 	}
+	p.touched = p.touched[:0]
+}
+
+func (p *Pool) cap(b *purse) {
+	room, level := p.room(b), p.sched.Level(b.id, p.now)
+	if b.lift > 0 && level < room {
+		p.sched.Raise(b.id, min(level+b.lift, room), p.now)
+	}
+	b.lift = 0
+	if level > room {
+		p.sched.Lower(b.id, room, p.now)
+	}
+	p.sched.FillTo(b.id, room, p.now)
 }
 
 // level is P, with what was given back.
 func (p *Pool) level(b *purse) float64 { return p.sched.Level(b.id, p.now) + b.lift }
 
-// rerate leaves their safe shares to the silent. No more than half of the rate is theirs.
-func (p *Pool) rerate() {
-	for _, b := range p.purses {
-		if rate := p.rateOf(b); b.Kind == budget.Continuous && rate != b.rate {
-			b.rate = rate
-			p.sched.Ensure(p.bucket(b), p.now)
-		}
-	}
-}
-
+// rateOf is the rate that is left beside what the silent may take. Safe shares are no more than half of it.
 func (p *Pool) rateOf(b *purse) float64 {
-	return max(b.Rate-float64(p.silent)*b.safeRate, b.Rate/2)
+	rate := max(b.Rate-float64(p.silentOf(b))*b.safeRate, b.Rate/2)
+	return max(0, rate-max(0, b.overSilent))
 }
 
 // bucket is a purse as the scheduler has it.
 func (p *Pool) bucket(b *purse) budget.Bucket {
 	out := budget.Bucket{
 		Name: b.Name, Kind: b.Kind, Rate: b.rate, Capacity: b.Capacity, Window: b.Window, StartEmpty: true,
+		Fed: b.External, Shares: b.shares,
 	}
 	if b.Kind == budget.Slots {
 		out.Capacity = math.Max(0, b.shared(p.cfg.MaxHolders)-b.unknown-b.outside)
@@ -125,7 +180,7 @@ func (p *Pool) bucket(b *purse) budget.Bucket {
 
 // schedule is the scheduler's configuration.
 func (p *Pool) schedule() budget.Config {
-	cfg := budget.Config{Lanes: p.cfg.Lanes}
+	cfg := budget.Config{Lanes: p.cfg.Lanes, Groups: p.cfg.Groups, Patient: true}
 	for _, b := range p.purses {
 		if b.Kind == budget.Continuous {
 			b.rate = p.rateOf(b)
@@ -144,14 +199,57 @@ func (p *Pool) reslot() {
 	}
 }
 
+// index works out what follows from the configuration.
 func (p *Pool) index() {
-	p.byName, p.lanes = map[string]int{}, map[string]int{}
-	for i, b := range p.purses {
-		p.byName[b.Name] = i
-	}
+	p.byName, p.lanes = map[string]*purse{}, map[string]int{}
 	for i, l := range p.cfg.Lanes {
 		p.lanes[l.Name] = i
 	}
+	for _, b := range p.purses {
+		p.byName[b.Name], b.charged = b, nil
+		b.shares = sharesOf(b.Budget.Lanes)
+	}
+	for _, b := range p.purses {
+		if b.of != nil {
+			p.shadow(b)
+		}
+	}
+}
+
+func sharesOf(lanes []LaneShare) *map[string]float64 {
+	if lanes == nil {
+		return nil
+	}
+	shares := make(map[string]float64, len(lanes))
+	for _, l := range lanes {
+		shares[l.Lane] = clean(l.Share)
+	}
+	return &shares
+}
+
+// shadow has a budget's lanes charge one of its shadows, which knows no shares but takes whoever comes.
+func (p *Pool) shadow(b *purse) {
+	if b.of.charged == nil {
+		b.of.charged = map[int][]*purse{}
+	}
+	shares := map[string]float64{}
+	for _, name := range b.lanes {
+		if i, ok := p.lanes[name]; ok {
+			b.of.charged[i] = append(b.of.charged[i], b)
+			shares[name] = p.cfg.Lanes[i].Share
+		}
+	}
+	sum := 0.0
+	for _, s := range shares {
+		sum += s
+	}
+	for name, s := range shares {
+		// Within the shadow its lanes have what they have of each other.
+		if sum > 0 {
+			shares[name] = s / sum
+		}
+	}
+	b.shares = &shares
 }
 
 func (p *Pool) bind() {
@@ -159,3 +257,6 @@ func (p *Pool) bind() {
 		b.id, _ = p.sched.Bucket(b.Name)
 	}
 }
+
+// moment bounds a time in the pool's own.
+func (p *Pool) elapsed() time.Duration { return p.now.Sub(p.start) }

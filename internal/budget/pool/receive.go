@@ -44,6 +44,7 @@ func (h *Holder) Receive(g *Grant, now time.Time) {
 func (h *Holder) begin(t Term) {
 	h.term, h.stamp, h.news = t, 0, true
 	clear(h.bulk)
+	clear(h.lots)
 	for i := range h.pockets {
 		k := &h.pockets[i]
 		k.total, k.spare = 0, 0
@@ -53,7 +54,7 @@ func (h *Holder) begin(t Term) {
 
 func (h *Holder) lane(l *LaneTotal) {
 	if h.bulk[l.Lane] < l.Bulk {
-		h.bulk[l.Lane] = l.Bulk
+		h.bulk[l.Lane], h.lots[l.Lane] = l.Bulk, h.now
 	}
 	for _, u := range l.Units {
 		if i, ok := h.byName[u.Budget]; ok {

@@ -41,14 +41,14 @@ func TestTwoRefundsShareWhatWasLacking(t *testing.T) {
 		a.tell(t, p, now)
 		b.tell(t, p, now)
 	}
-	for range 2 {
+	for range 70 {
 		both(time.Second)
 	}
 	for _, x := range []*teller{a, b} {
 		x.r.Counts = []Count{{Budget: "b"}}
 		x.r.Wants = []Want{{Lane: "default", Bulk: 1, Units: []Amount{{"b", 20}}}}
 	}
-	for range 70 {
+	for range 4 {
 		both(time.Second)
 	}
 	sum := func() float64 { f := p.Figures(now).Budgets[0]; return f.Level + f.Held }

@@ -5,7 +5,6 @@ package pool
 
 import (
 	"errors"
-	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -21,6 +20,8 @@ var (
 	ErrOld = errors.New("the report is older than one that came before")
 	// ErrFenced is a report to a leader that was followed by another, or whose time has ended.
 	ErrFenced = errors.New("there is a later leader, or none")
+	// ErrExpelled is a holder that kept a large call's grant too long: it hears nothing until its lease has ended.
+	ErrExpelled = errors.New("the holder hoarded what it was granted")
 )
 
 // Report takes in what a holder says. It is to be answered by Grant, also when nothing was granted: the answer is the
@@ -30,6 +31,7 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 	if err := p.admissible(r); err != nil {
 		return err
 	}
+	defer p.flush()
 	key := Key{r.Holder, r.Incarnation}
 	a, opened := p.accounts[key], false
 	switch {
@@ -44,23 +46,22 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 		opened = true
 	case r.Sequence <= a.seq:
 		return ErrOld
+	case a.expelled:
+		return ErrExpelled
 	}
 	a.seq = r.Sequence
 	a.over = p.now.Add(p.longest(p.cfg.TTL))
 	a.quiet = p.now.Add(quiet * p.cfg.Interval)
-	p.meet(a.over)
-	p.meet(a.quiet)
-	if !opened {
-		for i, c := range p.counts(r) {
-			p.enter(a, i, c)
-		}
-	}
+	p.attend(a, a.quiet)
+	p.enterAll(a, r.Counts)
 	a.quoted = 0
 	if r.Term == a.term && r.Stamp > 0 && r.Stamp <= a.stamp {
 		a.quoted = r.Stamp
 		p.assure(a, r)
+		p.heard(a)
 	}
-	p.see(r.Seen)
+	p.flush()
+	p.see(a, r.Seen)
 	if r.Draining {
 		p.close(a)
 		return nil
@@ -68,17 +69,6 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 	p.want(a, r, opened)
 	a.tell(p)
 	return nil
-}
-
-// see takes in facts from outside: all that may be spent is within what the provider has. What others took comes out of P
-// alone, for holders have theirs already; so P stays behind by what they have spent and not reported, which the guard covers.
-func (p *Pool) see(seen []Amount) {
-	for _, s := range seen {
-		if i, ok := p.byName[s.Budget]; ok && p.purses[i].Kind == budget.Continuous && !math.IsNaN(s.Units) {
-			b := p.purses[i]
-			p.sched.Lower(b.id, max(s.Units-b.Capacity+p.room(b), -b.Capacity)-b.lift, p.now)
-		}
-	}
 }
 
 func (p *Pool) admissible(r *Report) error {
@@ -112,20 +102,17 @@ func (p *Pool) assure(a *account, r *Report) {
 	if !a.connected && sure.After(p.now) {
 		p.connect(a, true)
 	}
-	p.meet(sure)
+	p.attend(a, sure)
 }
 
 // connect counts an account that surely has a lease, or has it no longer for sure.
 func (p *Pool) connect(a *account, yes bool) {
-	h := p.holders[a.key.Holder]
-	was := h.silent()
-	a.connected = yes
-	if yes {
-		h.connected++
-	} else {
-		h.connected--
+	n := 1
+	if !yes {
+		n = -1
 	}
-	p.resilence(h, was)
+	a.connected = yes
+	p.change(a.holder, func() { a.holder.connected += n })
 }
 
 // tell has the holder be told.
@@ -153,42 +140,36 @@ func (p *Pool) Changed(keys []Key) []Key {
 func (p *Pool) Grant(key Key, now time.Time) (Grant, bool) {
 	p.tick(now)
 	a := p.accounts[key]
-	if a == nil || !p.leads() {
+	if a == nil || !p.leads() || a.expelled {
 		return Grant{}, false
 	}
 	a.stamp = max(1, int64(p.now.Sub(p.start)))
 	g := Grant{
 		Holder: key.Holder, Incarnation: key.Incarnation, Term: a.term, Ack: a.seq, Stamp: a.stamp, Recall: p.recall,
 	}
-	for i := range a.books {
-		g.Totals = append(g.Totals, Amount{p.purses[i].Name, a.books[i].total()})
-	}
-	for i, b := range p.purses {
-		if b.Kind == budget.Continuous {
-			g.Expected = append(g.Expected, Amount{b.Name, a.books[i].expected})
+	for _, k := range a.books {
+		g.Totals = append(g.Totals, Amount{k.purse.Name, k.total()})
+		if k.purse.Kind == budget.Continuous {
+			g.Expected = append(g.Expected, Amount{k.purse.Name, k.expected})
+			if k.told == 0 {
+				k.told = a.stamp
+			}
 		}
 	}
 	for _, l := range a.lanes {
-		if t := p.laneTotal(l); len(t.Units) > 0 {
+		if t := a.laneTotal(l); len(t.Units) > 0 {
 			g.Lanes = append(g.Lanes, t)
 		}
 	}
 	return g, true
 }
 
-func (p *Pool) laneTotal(l *laneBook) LaneTotal {
+func (a *account) laneTotal(l *laneBook) LaneTotal {
 	t := LaneTotal{Lane: l.name, Bulk: l.bulk}
 	for i, u := range l.units {
 		if u > 0 {
-			t.Units = append(t.Units, Amount{p.purses[i].Name, u})
+			t.Units = append(t.Units, Amount{a.books[i].purse.Name, u})
 		}
 	}
 	return t
-}
-
-// meet has tick look at what ends at a time.
-func (p *Pool) meet(at time.Time) {
-	if p.deadline.IsZero() || at.Before(p.deadline) {
-		p.deadline = at
-	}
 }

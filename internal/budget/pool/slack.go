@@ -20,20 +20,18 @@ type slackness struct {
 
 func (p *Pool) moment(since time.Duration) int64 { return int64(since / (p.cfg.Interval/2 + 1)) }
 
-// observe notes what each level lacks now, also for the moments since it was last observed: it only shrinks between
-// events, and is observed before each.
-func (p *Pool) observe() {
+// observe notes what a level lacks now, also for the moments since it was last observed: it only shrinks between
+// changes, and is observed before each.
+func (p *Pool) observe(b *purse) {
 	at := p.moment(p.now.Sub(p.start))
-	for _, b := range p.purses {
-		lack := max(0, p.room(b)-p.level(b))
-		if s := &b.slack; at > s.at {
-			for i := max(s.at+1, at-moments+1); i <= at; i++ {
-				s.least[i%moments] = lack
-			}
-			s.at = at
-		} else {
-			s.least[at%moments] = min(s.least[at%moments], lack)
+	lack := max(0, p.room(b)-p.level(b))
+	if s := &b.slack; at > s.at {
+		for i := max(s.at+1, at-moments+1); i <= at; i++ {
+			s.least[i%moments] = lack
 		}
+		s.at = at
+	} else {
+		s.least[at%moments] = min(s.least[at%moments], lack)
 	}
 }
 

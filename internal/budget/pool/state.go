@@ -50,21 +50,23 @@ func (p *Pool) Stale() bool {
 // Published says that a state is where the next leader will find it.
 func (p *Pool) Published(s State) {
 	for _, state := range s.Budgets {
-		if i, ok := p.byName[state.Name]; ok {
-			b := p.purses[i]
-			b.most, b.wanted = max(b.most, min(clean(state.Outstanding), b.Capacity)), 0
+		if b, ok := p.byName[state.Name]; ok {
+			b.most, b.wanted = max(b.most, min(clean(state.Outstanding), b.largest())), 0
 		}
 	}
 }
 
 // Figures are a pool's at one time.
 type Figures struct {
+	// Budgets are the budgets, then the shadows.
 	Budgets []BudgetFigures
 	Lanes   []budget.LaneSnapshot
 	// Holders counts incarnations that may hold something, Silent expected holders that may be on their safe share.
 	Holders, Silent int
 	// Burns accumulates: incarnations that ended, or fell silent, holding something.
 	Burns int
+	// Expelled counts incarnations that hoarded.
+	Expelled int
 }
 
 // BudgetFigures are one budget's.
@@ -76,18 +78,22 @@ type BudgetFigures struct {
 	Unknown float64
 	// Granted, Spent, Returned, Refunded and Burnt accumulate: Burnt is what silent holders had.
 	Granted, Spent, Returned, Refunded, Burnt float64
+	// Deposited and Withdrawn accumulate what came from a store, and what went back.
+	Deposited, Withdrawn float64
 }
 
 // Figures takes the figures.
 func (p *Pool) Figures(now time.Time) Figures {
 	p.tick(now)
+	p.flush()
 	p.sched.Snapshot(p.now, &p.snap)
-	out := Figures{Holders: len(p.accounts), Silent: p.silent, Burns: p.burns}
+	out := Figures{Holders: len(p.accounts), Silent: p.silent, Burns: p.burns, Expelled: p.expulsions}
 	out.Lanes = append(out.Lanes, p.snap.Lanes...)
 	for _, b := range p.purses {
 		out.Budgets = append(out.Budgets, BudgetFigures{
 			Name: b.Name, Level: p.level(b), Rate: b.rate, Held: b.held, Unknown: b.unknown,
 			Granted: b.granted, Spent: b.spent, Returned: b.returned, Refunded: b.refunded, Burnt: b.burnt,
+			Deposited: b.deposited, Withdrawn: b.withdrawn,
 		})
 	}
 	return out
@@ -96,10 +102,14 @@ func (p *Pool) Figures(now time.Time) Figures {
 // Held is what an incarnation has of a budget: granted, not reported spent, not given back.
 func (p *Pool) Held(key Key, name string, now time.Time) float64 {
 	p.tick(now)
-	i, ok := p.byName[name]
 	a := p.accounts[key]
-	if !ok || a == nil {
+	if a == nil {
 		return 0
 	}
-	return a.books[i].outstanding()
+	for _, k := range a.books {
+		if k.purse.Name == name {
+			return k.outstanding()
+		}
+	}
+	return 0
 }

@@ -5,6 +5,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -20,13 +21,16 @@ const (
 type claim struct {
 	account *account
 	lane    *laneBook
-	class   int
-	number  uint64
+	// class is small, bulk, or the place of the budget whose slots it is for.
+	class  int
+	number uint64
 	// left is what is still wanted; of it the call in the queue asks for units.
 	left, units []float64
-	call        *budget.Call
-	slot        *slot
-	queued      bool
+	// charged are by book the shadows that the call in the queue takes of as well.
+	charged [][]*purse
+	call    *budget.Call
+	slot    *slot
+	queued  bool
 }
 
 // share is how much of an interval's refill one slice of a small claim may take; all that ask go in turn.
@@ -49,7 +53,7 @@ func (p *Pool) want(a *account, r *Report, opened bool) {
 	}
 	for i := range r.Wants {
 		w := &r.Wants[i]
-		switch lane := a.lane(w.Lane); {
+		switch lane := a.lane(w.Lane, p.cfg.Lanes[p.laneOf(w.Lane)].Group); {
 		case lane == nil:
 		case w.Bulk > 0:
 			p.wantBulk(a, lane, w)
@@ -61,32 +65,48 @@ func (p *Pool) want(a *account, r *Report, opened bool) {
 }
 
 func (p *Pool) wantBulk(a *account, lane *laneBook, w *Want) {
-	if w.Bulk <= lane.bulk {
+	if w.Bulk <= lane.bulk || a.hoards(lane) {
 		return
 	}
+	p.openFor(a, w.Units)
 	c := a.claim(lane, bulk)
 	if c.number != w.Bulk {
 		p.unqueue(c)
 		c.number = w.Bulk
 	}
-	for i, b := range p.purses {
-		if b.Kind == budget.Continuous {
+	for i, k := range a.books {
+		if b := k.purse; b.Kind == budget.Continuous && a.holder.mayTouch(b) {
 			c.left[i] = min(clean(units(w.Units, b.Name)), b.Capacity)
+		}
+	}
+}
+
+// openFor opens the books of budgets that were not counted.
+func (p *Pool) openFor(a *account, amounts []Amount) {
+	for _, u := range amounts {
+		b, ok := p.byName[u.Budget]
+		if !ok || slices.ContainsFunc(a.books, func(k *book) bool { return k.purse == b }) {
+			continue
+		}
+		if k := p.book(a, b); k != nil {
+			p.begin(k, Count{})
 		}
 	}
 }
 
 // wantSmall takes at most two intervals' refill, and no more while so much lies unspent: nobody is to hoard.
 func (p *Pool) wantSmall(a *account, lane *laneBook, w *Want) {
-	for i, b := range p.purses {
+	p.openFor(a, w.Units)
+	for i, k := range a.books {
+		b := k.purse
 		more := clean(units(w.Units, b.Name)) - lane.units[i]
-		if more <= trifle*b.Capacity {
+		if more <= trifle*b.Capacity || !a.holder.mayTouch(b) {
 			continue
 		}
 		class, most := small, max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
 		if b.Kind == budget.Slots {
 			class, more, most = i, math.Floor(more), b.Capacity
-		} else if k := &a.books[i]; k.outstanding()-k.bulk > most {
+		} else if k.outstanding()-k.bulk > most {
 			continue
 		}
 		a.claim(lane, class).left[i] = min(more, most)
@@ -149,11 +169,7 @@ func (p *Pool) queue(c *claim) {
 			c.call = &c.slot.call
 		}
 		c.call.Lane, c.call.Owner = p.laneOf(c.lane.name), c
-		for i, u := range c.units {
-			if u > 0 {
-				c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: p.purses[i].id, Amount: u})
-			}
-		}
+		p.costs(c)
 		switch p.sched.Submit(c.call, p.now).State {
 		case budget.Queued:
 			p.enqueued(c, 1)
@@ -177,62 +193,83 @@ func (p *Pool) laneOf(name string) int {
 	return len(p.cfg.Lanes) - 1
 }
 
+// costs has the call take its units, and the shadows of its lane the same.
+func (p *Pool) costs(c *claim) {
+	c.charged = append(c.charged[:0], make([][]*purse, len(c.units))...)
+	for i, u := range c.units {
+		if u <= 0 {
+			continue
+		}
+		b := c.account.books[i].purse
+		c.charged[i] = b.charged[c.call.Lane]
+		c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: b.id, Amount: u})
+		for _, s := range c.charged[i] {
+			c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: s.id, Amount: u})
+		}
+	}
+}
+
 // slice sets what is asked for at once: all of a bulk call, a slot, and of small calls a part of the refill that
 // leaves the others their turn, all budgets in proportion.
 func (p *Pool) slice(c *claim) {
-	part := 1.0
+	part, lane := 1.0, p.laneOf(c.lane.name)
 	for i, u := range c.left {
-		b := p.purses[i]
+		b := c.account.books[i].purse
 		switch {
 		case u <= 0:
 		case c.class >= 0:
 			part = 1 / u
 		case c.class == small:
-			most := max(share*b.Rate*p.cfg.Interval.Seconds()/float64(p.asking+1), b.SmallCall)
-			part = min(part, most/u, b.Capacity/u)
+			part = min(part, p.atOnce(b, u))
+			for _, s := range b.charged[lane] {
+				part = min(part, p.atOnce(s, u))
+			}
 		}
 	}
 	for i, u := range c.left {
 		c.units[i] = u * part
-		if u-c.units[i] < trifle*p.purses[i].Capacity {
+		if u-c.units[i] < trifle*c.account.books[i].purse.Capacity {
 			c.units[i] = u
 		}
 	}
 }
 
+// atOnce is which part of so many units is asked for at once.
+func (p *Pool) atOnce(b *purse, u float64) float64 {
+	most := max(share*b.Rate*p.cfg.Interval.Seconds()/float64(b.asking+1), b.SmallCall)
+	return min(1, most/u, b.Capacity/u)
+}
+
+// excessive finds a budget of which more would be outstanding than a next leader assumes, and has that be published.
+func (p *Pool) excessive(b *purse, u float64) bool {
+	if b.Kind != budget.Continuous || b.held+b.unknown+u <= b.most {
+		return false
+	}
+	b.wanted = max(b.wanted, min(b.held+b.unknown+u, b.largest()))
+	return b.wanted > b.most
+}
+
 // granted books what the scheduler admitted. It is false if more would be outstanding than a next leader assumes;
 // then nothing is taken.
 func (p *Pool) granted(c *claim) bool {
-	for i, u := range c.units {
-		b := p.purses[i]
-		if u > 0 && b.Kind == budget.Continuous && b.held+b.unknown+u > b.most {
-			b.wanted = max(b.wanted, min(b.held+b.unknown+u, b.Capacity))
-			p.park(c)
-			return false
-		}
-	}
 	a, l := c.account, c.lane
 	for i, u := range c.units {
 		if u <= 0 {
 			continue
 		}
-		b, k := p.purses[i], &a.books[i]
-		before := max(0, k.outstanding())
-		k.granted += u
-		b.granted += u
-		b.held += max(0, k.outstanding()) - before
-		l.units[i] += u
-		if c.left[i] -= u; c.left[i] < trifle*b.Capacity {
-			c.left[i] = 0
+		b := a.books[i].purse
+		wait := p.excessive(b, u)
+		for _, s := range c.charged[i] {
+			wait = p.excessive(s, u) || wait
 		}
-		switch at := p.now.Sub(p.start); c.class {
-		case small:
-			k.small.add(u, at, smallTime)
-		case bulk:
-			k.bulk += u
-			b.large.add(u, at, largeTime)
-		default:
-			k.slots = append(k.slots, c.slot)
+		if wait {
+			p.park(c)
+			return false
+		}
+	}
+	for i, u := range c.units {
+		if u > 0 {
+			p.grant(c, i, u)
 		}
 	}
 	if c.class < 0 {
@@ -240,10 +277,39 @@ func (p *Pool) granted(c *claim) bool {
 	}
 	if c.class == bulk {
 		l.bulk = c.number
+		a.lend(c, p.now)
+		p.attend(a, p.hoardedUntil(a))
 		clear(c.left)
 	}
 	a.tell(p)
 	return true
+}
+
+// grant books what a claim is granted of one budget.
+func (p *Pool) grant(c *claim, i int, u float64) {
+	k := c.account.books[i]
+	b, shadows := k.purse, c.charged[i]
+	p.touch(b)
+	for _, s := range shadows {
+		p.touch(s)
+	}
+	k.grant(u, shadows)
+	c.lane.units[i] += u
+	if c.left[i] -= u; c.left[i] < trifle*b.Capacity {
+		c.left[i] = 0
+	}
+	switch at := p.elapsed(); c.class {
+	case small:
+		k.small.add(u, at, smallTime)
+	case bulk:
+		k.bulk += u
+		b.large.add(u, at, largeTime)
+		for _, s := range shadows {
+			s.large.add(u, at, largeTime)
+		}
+	default:
+		k.slots = append(k.slots, c.slot)
+	}
 }
 
 // park gives back what a claim was admitted with, and has it ask again when less is outstanding.
@@ -267,11 +333,21 @@ func (p *Pool) unqueue(c *claim) {
 // enqueued counts a claim that came into the queue, or left it.
 func (p *Pool) enqueued(c *claim, n int) {
 	c.queued = n > 0
-	switch c.class {
-	case small:
-		p.asking += n
-	case bulk:
-		p.bulks += n
+	p.asking += n
+	switch {
+	case c.class == small:
+		for i, u := range c.units {
+			if u > 0 {
+				c.account.books[i].purse.asking += n
+				for _, s := range c.charged[i] {
+					s.asking += n
+				}
+			}
+		}
+	case c.class == bulk && n > 0:
+		p.bulks = append(p.bulks, c)
+	case c.class == bulk:
+		p.bulks = slices.DeleteFunc(p.bulks, func(b *claim) bool { return b == c })
 	}
 }
 
