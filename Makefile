@@ -55,7 +55,7 @@ test-e2e: ## Headgate on the real node: injection, plan, reports, status, kills.
 
 .PHONY: golden
 golden: ## Rewrite the golden files from what the code does; read the diff.
-	go test ./internal/policy ./internal/inject ./internal/status ./internal/explain ./internal/simulate/html ./test/scenarios -update
+	go test ./internal/policy ./internal/inject ./internal/status ./internal/explain ./internal/simulate/html ./test/scenarios ./test/faults -update
 
 FUZZTIME ?= 10s
 .PHONY: fuzz
