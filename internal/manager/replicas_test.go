@@ -24,6 +24,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -95,7 +96,11 @@ func freePort(t *testing.T) string {
 // and no more.
 func serviceAccountFile(t *testing.T, env *controlplane.Env) string {
 	t.Helper()
-	user := env.User(t, account, "system:serviceaccounts", "system:serviceaccounts:"+system, "system:authenticated")
+	return kubeconfigFile(t, env.User(t, account, "system:serviceaccounts", "system:serviceaccounts:"+system, "system:authenticated"))
+}
+
+func kubeconfigFile(t *testing.T, user *rest.Config) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	file := clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: user.Host, CertificateAuthorityData: user.CAData}},

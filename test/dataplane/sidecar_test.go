@@ -15,9 +15,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
-// TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood runs the gateway as injection does, with a plan
+// TestD13AndE8SidecarServesTheMountedPlanAndKeepsTheLastGood runs the gateway as injection does, with a plan
 // directory and a labels file, without a coordinator: on its safe share.
-func TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
+func TestD13AndE8SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 	dir := t.TempDir()
 	planFile, labels := filepath.Join(dir, "plan.json"), filepath.Join(dir, "labels")
 	write := func(path string, data []byte) { writeFile(t, path, data) }
@@ -39,8 +39,17 @@ func TestD13SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 	}
 	write(planFile, mounted(t, 3, "third"))
 	g.Eventually("the next plan", routes("/third"))
+	// Who prunes the ConfigMap, or removes Headgate, takes nothing from pods that run.
+	if err := os.Remove(planFile); err != nil {
+		t.Fatal(err)
+	}
+	served := func(want bool) func() bool {
+		return func() bool { status, _ := g.Get(g.URL + "/third/v1/models"); return want == (status != http.StatusNotFound) }
+	}
 	write(labels, []byte("app=\"other\"\n"))
-	g.Eventually("the labels' effect", func() bool { status, _ := g.Get(g.URL + "/third/v1/models"); return status == http.StatusNotFound })
+	g.Eventually("the labels' effect", served(false))
+	write(labels, []byte("app=\"support\"\n"))
+	g.Eventually("the plan again, whose file is gone", served(true))
 }
 
 // writeFile replaces a file at once, as the kubelet does.
