@@ -19,6 +19,8 @@ type shared struct {
 	epoch  uint64
 	cfg    pool.Config
 	origin []origin
+	// places are those of the budgets in cfg by their names; the pool may have them in another order.
+	places map[string]int
 	// routes draw on it, members are their gateways by the pool's names.
 	routes          []*route
 	members         map[string]*member
@@ -61,8 +63,10 @@ func (l *Ledger) settle(now time.Time) {
 
 // end remembers what a pool had.
 func (l *Ledger) end(s *shared, now time.Time) {
-	for i, k := range s.pool.Known(now) {
-		l.memory.add(s.origin[i], memo{known: k, kind: s.cfg.Budgets[i].Kind, window: s.cfg.Budgets[i].Window, at: now})
+	for _, k := range s.pool.Known(now) {
+		if i, ok := s.places[k.Name]; ok {
+			l.memory.add(s.origin[i], memo{known: k, kind: s.cfg.Budgets[i].Kind, window: s.cfg.Budgets[i].Window, at: now})
+		}
 	}
 	for _, r := range s.routes {
 		if r.pool == s {
@@ -115,6 +119,10 @@ func (l *Ledger) known(to *layout, now time.Time) []pool.Known {
 // adopt has routes draw on a pool as it is laid out now.
 func (l *Ledger) adopt(s *shared, to *layout, now time.Time) {
 	were := s.routes
+	s.places = make(map[string]int, len(to.cfg.Budgets))
+	for i := range to.cfg.Budgets {
+		s.places[to.cfg.Budgets[i].Name] = i
+	}
 	s.cfg, s.origin, s.left, s.unbounded = to.cfg, to.origin, to.left, to.unbounded
 	s.routes = slices.SortedFunc(maps.Keys(to.names), func(a, b *route) int { return a.id.compare(b.id) })
 	for _, r := range s.routes {

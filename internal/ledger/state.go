@@ -152,8 +152,8 @@ func (s *shared) standing(now time.Time) standing {
 		Digest: s.digest[:],
 	}
 	for _, state := range out.state.Budgets {
-		i := slices.IndexFunc(s.cfg.Budgets, func(b pool.Budget) bool { return b.Name == state.Name })
-		if i < 0 || s.cfg.Budgets[i].Kind == budget.Slots {
+		i, ok := s.places[state.Name]
+		if !ok || s.cfg.Budgets[i].Kind == budget.Slots {
 			// A new leader finds out about slots by itself.
 			continue
 		}

@@ -83,6 +83,8 @@ type load struct {
 	// large calls of so many tokens, one waiting at a time, after pauses.
 	large float64
 	pause time.Duration
+	// hoards has what was granted lie, and spent at once now and then.
+	hoards bool
 
 	waiting, due float64
 	number       uint64
@@ -568,6 +570,17 @@ func (d *drawing) actSmall(o *load, dt float64) {
 	for ; o.due >= 1; o.due-- {
 		o.waiting++
 	}
+	if o.hoards {
+		if w := d.gateway.w; w.rand.Intn(30) == 0 {
+			for range 1000 {
+				if !d.take(o.tokens) {
+					break
+				}
+			}
+		}
+		d.demands = append(d.demands, pool.Demand{Lane: o.lane, Small: d.amounts(1000, 1000)})
+		return
+	}
 	for o.waiting >= 1 && d.take(o.tokens) {
 		o.waiting--
 		o.served += o.tokens
@@ -615,7 +628,8 @@ func (w *world) check() {
 	w.tb.Helper()
 	for key, s := range w.books() {
 		f := s.pool.Figures(w.leader().at(w.now))
-		for i, b := range f.Budgets {
+		for _, b := range f.Budgets {
+			i := s.places[b.Name]
 			c := s.cfg.Budgets[i].Capacity
 			if s.cfg.Budgets[i].Kind == budget.Continuous && b.Level+b.Held+b.Unknown > c*(1+1e-6)+1e-6 {
 				w.fatalf("%v %s: P %v + H %v + unknown %v exceed %v", key, b.Name, b.Level, b.Held, b.Unknown, c)
