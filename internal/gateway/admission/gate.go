@@ -158,7 +158,7 @@ func (g *Gate) shareLocked(l plan.Limit) (share *Share, safe bool) {
 		return nil, false
 	}
 	if s, ok := g.shares[l.Name]; ok {
-		return &s, false
+		return &s, s.Safe
 	}
 	s := safeShare(l, g.maxGateways)
 	return &s, true
@@ -188,8 +188,8 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t.gate = g
-	if t.ready == nil && g.told == nil {
-		t.ready = make(chan struct{}, 1)
+	if g.told == nil {
+		t.Listen()
 	}
 	g.costsLocked(t, now)
 	t.call.Lane, t.call.Arrival, t.call.Deadline, t.call.Bytes = t.Lane, t.Arrival, t.Deadline, t.Bytes
@@ -274,10 +274,7 @@ func (g *Gate) decidedLocked(t *Ticket, v budget.Verdict, now time.Time) {
 		g.told(t, g.describeLocked(t, v))
 		return
 	}
-	select {
-	case t.ready <- struct{}{}:
-	default:
-	}
+	t.Signal()
 }
 
 // heldLocked notes that t holds its reservation.

@@ -5,6 +5,16 @@ package admission
 
 import "time"
 
+// Levels appends the levels of the declared limits, in the route's order.
+func (g *Gate) Levels(levels []float64, now time.Time) []float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range g.limits {
+		levels = append(levels, g.sched.Level(l.id, now))
+	}
+	return levels
+}
+
 // Balance is the level of a declared limit, 0 for one that is unknown.
 func (g *Gate) Balance(limit string, now time.Time) float64 {
 	g.mu.Lock()

@@ -55,6 +55,10 @@ type Share struct {
 	Capacity      float64
 	// Fed: the level rises by Gate.Feed alone, and the rate is what is expected to come.
 	Fed bool
+	// Safe says that it is all there is without a coordinator; who is refused by it is told so.
+	Safe bool
+	// Waited: calls wait for it though its window is a cap's, for more of it may be granted at once.
+	Waited bool
 }
 
 // smallCall is the burst of a safe share: what one small call of each budget takes.
@@ -95,6 +99,9 @@ func bucket(l plan.Limit, share *Share) budget.Bucket {
 	if share != nil {
 		b.Rate, b.Capacity = min(b.Rate, share.RatePerSecond), min(b.Capacity, share.Capacity)
 		b.Fed = share.Fed && b.Kind == budget.Continuous
+		if share.Waited {
+			b.Rate, b.Window = share.RatePerSecond, 0
+		}
 	}
 	return b
 }

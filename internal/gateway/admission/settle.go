@@ -67,9 +67,8 @@ func (t *Ticket) cost(name string) (amount, atLeast float64, counts bool) {
 
 // Charge charges output as it is produced, beyond what was reserved.
 func (g *Gate) Charge(t *Ticket, output float64, now time.Time) {
-	more := output - t.Estimate.Output - t.charged
-	// Small steps are left to the settlement: a lock for each token would be dear.
-	if more < max(64, t.Estimate.Output/8) {
+	more := t.exceeds(output)
+	if more == 0 {
 		return
 	}
 	g.mu.Lock()

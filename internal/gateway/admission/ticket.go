@@ -42,6 +42,8 @@ type Ticket struct {
 	Counted bool
 	// Shadow tickets never wait and are never refused; their charges follow when they would have gone.
 	Shadow bool
+	// Place is what an owner of the gate keeps of the ticket that lets tickets wait elsewhere too.
+	Place any
 
 	gate *Gate
 	call budget.Call
@@ -119,3 +121,38 @@ type Verdict struct {
 
 // Ready is signalled when a queued call was decided.
 func (t *Ticket) Ready() <-chan struct{} { return t.ready }
+
+// Listen makes the channel of Ready, for an owner of the gate that is told of decisions (see Options.Decided) and passes
+// them on. It is called before Enter.
+func (t *Ticket) Listen() {
+	if t.ready == nil {
+		t.ready = make(chan struct{}, 1)
+	}
+}
+
+// Hush takes back a signal that nobody has waited for.
+func (t *Ticket) Hush() {
+	if len(t.ready) > 0 {
+		<-t.ready
+	}
+}
+
+// Signal signals Ready.
+func (t *Ticket) Signal() {
+	select {
+	case t.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Exceeds says whether output goes so far beyond what was reserved and charged that Charge takes it in.
+func (t *Ticket) Exceeds(output float64) bool { return t.exceeds(output) > 0 }
+
+// exceeds is by how much; small steps are left to the settlement: a lock for each token would be dear.
+func (t *Ticket) exceeds(output float64) float64 {
+	more := output - t.Estimate.Output - t.charged
+	if more < max(64, t.Estimate.Output/8) {
+		return 0
+	}
+	return more
+}

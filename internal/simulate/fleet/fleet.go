@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/budget/pool"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/simulate/gateway"
 )
@@ -21,14 +21,7 @@ const (
 	interval = time.Second
 	// batch is how long the pool gathers reports before it grants.
 	batch = 10 * time.Millisecond
-	// guard is the part of a burst that the pool stays inside of, for what comes late and at once at the provider.
-	guard = 0.05
 )
-
-// smallCall is what a small call takes of each budget: the burst of a safe share.
-var smallCall = map[string]float64{
-	plan.Requests: 1, plan.InputTokens: 2000, plan.OutputTokens: 1000, plan.Tokens: 3000,
-}
 
 // Fleet is the gateways of one route with their pool.
 type Fleet struct {
@@ -66,45 +59,12 @@ func NewFleet(env gateway.Env) *Fleet {
 func poolConfig(r *plan.Route, maxGateways int32) pool.Config {
 	c := pool.Config{MaxHolders: int(maxGateways), Interval: interval}
 	for _, l := range r.Limits {
-		b := pool.Budget{
-			Name: l.Name, Rate: rate(l), Capacity: float64(l.Burst) * (1 - guard),
-			Window: time.Duration(l.WindowSeconds) * time.Second, SmallCall: smallCall[l.Budget],
-		}
-		if l.Budget == plan.InFlight {
-			b.Kind, b.Rate, b.Capacity = budget.Slots, 0, float64(l.Amount)
-		}
-		c.Budgets = append(c.Budgets, b)
+		c.Budgets = append(c.Budgets, ledger.Budget(l, maxGateways))
 	}
 	for _, l := range r.Lanes {
-		lane := budget.Lane{
-			Name: l.Name, Share: float64(l.SharePermille) / 1000, Priority: l.Priority, Weight: float64(l.Weight),
-		}
-		if l.HoldMillis != nil {
-			lane.Hold = time.Duration(*l.HoldMillis) * time.Millisecond
-			if lane.Hold == 0 {
-				lane.Hold = -1
-			}
-		}
-		c.Lanes = append(c.Lanes, lane)
+		c.Lanes = append(c.Lanes, ledger.Lane(l))
 	}
 	return c
-}
-
-// safe is each gateway's safe share.
-func (f *Fleet) safe() []pool.HolderBudget {
-	out := make([]pool.HolderBudget, 0, len(f.config.Budgets))
-	for _, b := range f.config.Budgets {
-		rate, burst := pool.Safe(b, f.config.MaxHolders)
-		out = append(out, pool.HolderBudget{Name: b.Name, Kind: b.Kind, SafeRate: rate, SafeBurst: burst})
-	}
-	return out
-}
-
-func rate(l plan.Limit) float64 {
-	if l.WindowSeconds <= 0 {
-		return 0
-	}
-	return float64(l.Amount) / float64(l.WindowSeconds)
 }
 
 func name(gateway int) string { return fmt.Sprint("gateway-", gateway) }
@@ -166,8 +126,7 @@ func (f *Fleet) Leave(i int) {
 	if m == nil {
 		return
 	}
-	m.sync(m.now())
-	r := m.holder.Drain(m.now())
+	r := m.Drain(m.now())
 	f.Crash(i)
 	f.known[i] = false
 	f.up(&r)
@@ -191,7 +150,10 @@ func (f *Fleet) Configure(route plan.Route) {
 		f.Follow()
 	}
 	for _, i := range f.order() {
-		f.members[i].configure(route)
+		m := f.members[i]
+		m.Configure(route, f.env.MaxGateways, m.now())
+		m.schedule()
+		f.env.Wake(i)
 	}
 }
 

@@ -1,0 +1,122 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sharing
+
+import "time"
+
+// catchUp brings up to now what changes by time alone: nothing, while the lease lasts.
+func (m *Member) catchUp(now time.Time) {
+	m.at = m.elapsed.at(now)
+	if m.holder.Leased(m.at) {
+		return
+	}
+	if m.leased {
+		m.lapse(now)
+	} else if open := m.opens(now); open != m.open {
+		m.open = open
+		m.expect(now)
+	}
+	m.trickle(now)
+}
+
+// charge charges the holder with what the gate took, or gave back, since.
+func (m *Member) charge(now time.Time) {
+	m.levels = m.gate.Levels(m.levels[:0], now)
+	spends := false
+	for k := range m.limits {
+		l := &m.limits[k]
+		spent := l.level - m.levels[k]
+		if l.slots || spent == 0 {
+			continue
+		}
+		l.level = m.levels[k]
+		switch {
+		case m.leased:
+			m.holder.Charge(l.Name, spent, m.at)
+			spends = true
+		case m.open:
+			l.debt.owe(spent, l, now)
+		}
+	}
+	if spends {
+		m.notice(now)
+	}
+}
+
+// level gives the gate what the holder has by its lease: what was granted to a lane is its credit there.
+func (m *Member) level(now time.Time) {
+	again := m.holder.Term() != m.term
+	m.term = m.holder.Term()
+	for k := range m.limits {
+		if l := &m.limits[k]; !l.slots {
+			m.feed(l, again, now)
+		}
+	}
+	m.noteLevels(now)
+}
+
+func (m *Member) feed(l *limit, again bool, now time.Time) {
+	lack := m.holder.Balance(l.Name, m.at) - l.level
+	for i := range m.route.Lanes {
+		granted, _ := m.holder.Granted(m.route.Lanes[i].Name, l.Name)
+		if again {
+			l.granted[i] = 0
+		}
+		if more := min(granted-l.granted[i], lack); more > 0 {
+			m.gate.Feed(l.Name, i, more, now)
+			lack -= more
+		}
+		l.granted[i] = granted
+	}
+	if lack != 0 {
+		m.gate.Feed(l.Name, -1, lack, now)
+	}
+}
+
+// noteLevels takes the gate's levels for what the holder knows.
+func (m *Member) noteLevels(now time.Time) {
+	m.levels = m.gate.Levels(m.levels[:0], now)
+	for k := range m.limits {
+		m.limits[k].level = m.levels[k]
+	}
+}
+
+// trickle fills the gate's limits without a lease: from the safe share, or to the brim where nothing is to bind. What there
+// is no room for is lost, so that a gateway never saves more than its burst, or what its first call collects.
+func (m *Member) trickle(now time.Time) {
+	fed := false
+	for k := range m.limits {
+		l := &m.limits[k]
+		if l.slots {
+			continue
+		}
+		units := m.holder.Balance(l.Name, m.at)
+		if m.open {
+			units = float64(l.Burst) - l.level
+		} else if units > 0 {
+			m.holder.Charge(l.Name, units, m.at)
+		}
+		if units > 0 {
+			m.divide(l, units, now)
+			fed = true
+		}
+	}
+	if fed {
+		m.noteLevels(now)
+	}
+}
+
+// divide feeds units as refill is divided: to each lane its share, as its credit.
+func (m *Member) divide(l *limit, units float64, now time.Time) {
+	rest := units
+	for i := range m.route.Lanes {
+		if part := units * float64(m.route.Lanes[i].SharePermille) / 1000; part > 0 {
+			m.gate.Feed(l.Name, i, min(part, rest), now)
+			rest -= part
+		}
+	}
+	if rest > 0 {
+		m.gate.Feed(l.Name, -1, rest, now)
+	}
+}

@@ -1,0 +1,103 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sharing
+
+import (
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget/pool"
+	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/ledger"
+	"github.com/headgate-dev/headgate/internal/plan"
+)
+
+// limit is what is shared of one limit.
+type limit struct {
+	plan.Limit
+	// caps refuse when they are used up, and are not waited for: windows of an hour and more.
+	slots, caps bool
+	// rate is all gateways' in a second, capacity what the pool can have at the most.
+	rate, capacity float64
+	// small is what a call takes at the most that is not granted as a whole.
+	small float64
+	safe  pool.HolderBudget
+
+	// level is the gate's, as it was left.
+	level float64
+	// granted is by lane what of the holder's totals the gate was fed.
+	granted []float64
+	// expected is how fast it comes to small calls, told what it was with the last lease.
+	expected, told float64
+	seen           sight
+	debt           debt
+	// lacking is since when a cap has too little, though more was asked for; usedUp says that it has nothing more.
+	// had is what there was at the last draw.
+	lacking time.Time
+	usedUp  bool
+	had     float64
+	// unoffered are calls that were decided aside: the gate has not counted them.
+	unoffered float64
+}
+
+// capWindow is where a limit turns from a rate into a cap, as in package budget.
+const capWindow = time.Hour
+
+func newLimit(l plan.Limit, maxGateways int32, lanes int) limit {
+	b := ledger.Budget(l, maxGateways)
+	slots := l.Budget == plan.InFlight
+	return limit{
+		Limit: l, slots: slots, caps: !slots && b.Window >= capWindow, rate: b.Rate, capacity: b.Capacity,
+		small: max(b.Rate*interval.Seconds(), b.SmallCall), safe: ledger.Holder(l, maxGateways),
+		granted: make([]float64, lanes), expected: b.Rate, told: b.Rate,
+	}
+}
+
+// cost is what a ticket takes of the limit.
+func (l *limit) cost(t *admission.Ticket) float64 {
+	if !l.matches(t.Account.Model) {
+		return 0
+	}
+	switch l.Budget {
+	case plan.Requests, plan.InFlight:
+		return 1
+	case plan.InputTokens:
+		return metered(t, t.Estimate.Input)
+	case plan.OutputTokens:
+		return metered(t, t.Estimate.Output)
+	}
+	return metered(t, t.Estimate.Input+t.Estimate.Output)
+}
+
+func metered(t *admission.Ticket, tokens float64) float64 {
+	if !t.Metered {
+		return 0
+	}
+	return tokens
+}
+
+func (l *limit) matches(model string) bool {
+	return len(l.Models) == 0 || slices.ContainsFunc(l.Models, func(glob string) bool { return plan.Glob(glob, model) })
+}
+
+// atLeast is the least that a ticket takes.
+func (l *limit) atLeast(t *admission.Ticket) float64 {
+	if l.Budget == plan.InputTokens || l.Budget == plan.Tokens {
+		return min(l.cost(t), t.Estimate.InputAtLeast)
+	}
+	return 0
+}
+
+// until is how long it takes for so much to come.
+func (l *limit) until(units float64) time.Duration {
+	if l.rate <= 0 {
+		return 0
+	}
+	return time.Duration(min(units/l.rate, endless) * float64(time.Second))
+}
+
+// described is the limit as refusals name it.
+func (l *limit) described() string {
+	return admission.Described(float64(l.Amount), time.Duration(l.WindowSeconds)*time.Second)
+}
