@@ -115,7 +115,7 @@ func TestARouteReachesItsOwnAlone(t *testing.T) {
 	for _, total := range g.Totals {
 		names = append(names, fmt.Sprint(total.Budget, " ", total.Units))
 	}
-	if want := []string{"acct:input 10", "acct:requests 0"}; !cmp.Equal(want, names) {
+	if want := []string{"acct:input 10"}; !cmp.Equal(want, names) {
 		t.Errorf("it is told of %v, want %v", names, want)
 	}
 	if g.Holder != "g" || len(g.Lanes) != 1 || g.Lanes[0].Lane != plan.DefaultLane {

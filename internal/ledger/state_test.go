@@ -183,7 +183,7 @@ func TestALargeCallWaitsForThePublishing(t *testing.T) {
 func TestDocumentsAreBounded(t *testing.T) {
 	l := New(Options{})
 	long := strings.Repeat("n", 200)
-	const namespaces, policies = 33, 1000
+	const namespaces, policies = 34, 1000
 	for i := range namespaces {
 		p := plan.Plan{}
 		for k := range policies {

@@ -195,7 +195,12 @@ func (h *history) check() {
 	}
 	for key, s := range h.books() {
 		for _, b := range s.pool.Figures(h.leader().at(h.now)).Budgets {
-			c := &s.cfg.Budgets[s.places[b.Name]]
+			i, ok := s.places[b.Name]
+			if !ok {
+				// A shadow.
+				continue
+			}
+			c := &s.cfg.Budgets[i]
 			if math.IsNaN(b.Level + b.Held + b.Unknown) {
 				h.fatalf("%v %s: level %v, held %v, unknown %v", key, b.Name, b.Level, b.Held, b.Unknown)
 			}

@@ -629,7 +629,11 @@ func (w *world) check() {
 	for key, s := range w.books() {
 		f := s.pool.Figures(w.leader().at(w.now))
 		for _, b := range f.Budgets {
-			i := s.places[b.Name]
+			i, ok := s.places[b.Name]
+			if !ok {
+				// A shadow.
+				continue
+			}
 			c := s.cfg.Budgets[i].Capacity
 			if s.cfg.Budgets[i].Kind == budget.Continuous && b.Level+b.Held+b.Unknown > c*(1+1e-6)+1e-6 {
 				w.fatalf("%v %s: P %v + H %v + unknown %v exceed %v", key, b.Name, b.Level, b.Held, b.Unknown, c)
