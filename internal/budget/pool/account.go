@@ -32,8 +32,8 @@ type account struct {
 	seq uint64
 	// books are of the budgets that the holder named; what is kept by budget is in their order.
 	books []*book
-	// group is its first lane's.
-	group string
+	// group numbers the one of its first lane.
+	group int
 	// lanes are by the names that the holder uses.
 	lanes []*laneBook
 	// larges are large calls that were granted, and are not spent as far as is known.
@@ -62,7 +62,7 @@ type laneBook struct {
 }
 
 // lane returns the book of a lane; nil if the holder names too many, or may not ask for it.
-func (a *account) lane(name, group string) *laneBook {
+func (a *account) lane(name string, group int) *laneBook {
 	for _, l := range a.lanes {
 		if l.name == name {
 			return l

@@ -36,6 +36,11 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	}
 	p.index()
 	p.recount()
+	for _, a := range p.list {
+		if len(a.lanes) > 0 {
+			a.group = p.groupOf[p.laneOf(a.lanes[0].name)]
+		}
+	}
 	p.sched.Apply(p.schedule(), p.now)
 	p.bind()
 	p.flush()

@@ -57,37 +57,31 @@ func (p *Pool) foretell() {
 
 // portion is what one group may expect of a budget.
 type portion struct {
-	group string
-	// need is what its holders need in a second, sure what its lanes are guaranteed, weight divides the rest. part is what it
-	// may have, level the most of it that one holder may.
-	need, sure, weight, part, level float64
+	// needs are what its holders need in a second, need is their sum.
+	needs []float64
+	users int
+	need  float64
+	// sure is what its lanes are guaranteed, weight divides the rest. part is what it may have, level the most of it that one
+	// holder may.
+	sure, weight, part, level float64
 }
 
 // divide gives groups what is sure to them, and the rest by max-min to those that need more; within a group all holders
 // have as much, at the most what they need.
 func (p *Pool) divide(b *purse, at time.Duration) {
 	left := max(b.rate-b.large.now(at, largeTime), leastLeft*b.rate)
-	for _, k := range b.users {
-		k.needs = max(k.small.now(at, smallTime), k.wanted()/(2*p.cfg.Interval.Seconds()))
-	}
-	p.portions.gather(p, b, left)
+	p.gather(b, left, at)
 	spare := p.portions.divide(left)
-	for i := range p.portions.of {
-		o := &p.portions.of[i]
-		p.needs = p.needs[:0]
-		for _, k := range b.users {
-			if k.group() == o.group && k.needs > trifle*b.rate {
-				p.needs = append(p.needs, k.needs)
-			}
-		}
-		o.level = fill(p.needs, o.part)
+	for _, g := range p.portions.used {
+		o := &p.portions.of[g]
+		o.level = fill(o.needs, o.part)
 		if o.need <= o.part {
 			// All have what they need, and what nobody does is there for each.
 			o.level = o.part + spare
 		}
 	}
 	for _, k := range b.users {
-		o := p.portions.get(k.group())
+		o := &p.portions.of[k.account.group]
 		expected := min(max(o.level, o.part+spare-o.need+k.needs), b.rate)
 		if k.account.holder.outage == OutageLastGrant {
 			expected = p.promise(k, min(expected, k.needs+spare/float64(len(b.users))))
@@ -98,38 +92,40 @@ func (p *Pool) divide(b *purse, at time.Duration) {
 	}
 }
 
-// group is whose lanes the holder's are.
-func (k *book) group() string { return k.account.group }
-
-// portions are room for the groups of one budget.
+// portions are room for the groups of one budget, by their numbers; used are those that use it.
 type portions struct {
-	of []portion
-	at map[string]int
+	of   []portion
+	used []int
 }
 
-func (o *portions) get(group string) *portion { return &o.of[o.at[group]] }
-
-// gather finds the groups that use a budget, and what is sure to them.
-func (o *portions) gather(p *Pool, b *purse, left float64) {
-	o.of = o.of[:0]
-	if o.at == nil {
-		o.at = map[string]int{}
+// gather finds the groups that use a budget, what they need and what is sure to them.
+func (p *Pool) gather(b *purse, left float64, at time.Duration) {
+	o := &p.portions
+	for _, g := range o.used {
+		o.of[g] = portion{needs: o.of[g].needs[:0]}
 	}
-	clear(o.at)
+	o.used = o.used[:0]
+	for len(o.of) < len(p.groups) {
+		o.of = append(o.of, portion{})
+	}
 	for _, k := range b.users {
-		i, known := o.at[k.group()]
-		if !known {
-			i = len(o.of)
-			o.at[k.group()] = i
-			o.of = append(o.of, portion{group: k.group(), weight: p.weight(k.group()), sure: left * p.sure(b, k.group())})
+		k.needs = max(k.small.now(at, smallTime), k.wanted()/(2*p.cfg.Interval.Seconds()))
+		g := k.account.group
+		s := &o.of[g]
+		if s.users++; s.users == 1 {
+			s.weight, s.sure = p.groups[g].Weight, left*b.sure[g]
+			o.used = append(o.used, g)
 		}
-		o.of[i].need += k.needs
+		if k.needs > trifle*b.rate {
+			s.needs = append(s.needs, k.needs)
+			s.need += k.needs
+		}
 	}
 }
 
 // divide gives each group its part, and returns what is left of all.
 func (o *portions) divide(left float64) float64 {
-	for i := range o.of {
+	for _, i := range o.used {
 		g := &o.of[i]
 		g.part = min(g.need, g.sure)
 		left -= g.part
@@ -137,7 +133,7 @@ func (o *portions) divide(left float64) float64 {
 	for left > 0 {
 		// Each round gives all that still need something as much for their weight, or one of them all it needs.
 		weights, least := 0.0, math.Inf(1)
-		for i := range o.of {
+		for _, i := range o.used {
 			if g := &o.of[i]; g.need > g.part {
 				weights += g.weight
 				least = min(least, (g.need-g.part)/g.weight)
@@ -147,7 +143,7 @@ func (o *portions) divide(left float64) float64 {
 			break
 		}
 		each := min(least, left/weights)
-		for i := range o.of {
+		for _, i := range o.used {
 			g := &o.of[i]
 			switch {
 			case g.need <= g.part:
@@ -164,35 +160,6 @@ func (o *portions) divide(left float64) float64 {
 		}
 	}
 	return max(0, left)
-}
-
-// weight is a group's.
-func (p *Pool) weight(group string) float64 {
-	for i := range p.cfg.Groups {
-		if g := &p.cfg.Groups[i]; g.Name == group && g.Weight > 0 {
-			return g.Weight
-		}
-	}
-	return 1
-}
-
-// sure is the part of a budget that a group's lanes are guaranteed.
-func (p *Pool) sure(b *purse, group string) float64 {
-	if len(p.cfg.Groups) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for i := range p.cfg.Lanes {
-		l := &p.cfg.Lanes[i]
-		switch {
-		case l.Group != group:
-		case b.shares == nil:
-			sum += clean(l.Share)
-		default:
-			sum += clean((*b.shares)[l.Name])
-		}
-	}
-	return min(sum, 1)
 }
 
 // wanted is what small calls still wait for.

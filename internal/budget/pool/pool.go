@@ -24,6 +24,9 @@ type Pool struct {
 	purses []*purse
 	byName map[string]*purse
 	lanes  map[string]int
+	// groups are those of the lanes, groupOf is by lane which.
+	groups  []budget.Group
+	groupOf []int
 
 	// accounts are open, list has them in no order.
 	accounts map[Key]*account
@@ -54,9 +57,8 @@ type Pool struct {
 	idle    []*slot
 	decided []*budget.Call
 	snap    budget.Snapshot
-	// expectAt is when what small calls may expect is worked out next, needs and portions are room for that.
+	// expectAt is when what small calls may expect is worked out next, portions are room for that.
 	expectAt time.Duration
-	needs    []float64
 	portions portions
 }
 

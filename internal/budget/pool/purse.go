@@ -46,6 +46,8 @@ type purse struct {
 	over, overSilent float64
 	// asking counts holders' lanes that want to be granted small calls of it.
 	asking int
+	// sure is by group the sum of its lanes' shares.
+	sure []float64
 	// users are the books that accounts have of it.
 	users []*book
 	// touched says that something may have changed since the scheduler was told.
@@ -214,6 +216,46 @@ func (p *Pool) index() {
 			p.shadow(b)
 		}
 	}
+	p.group()
+}
+
+// group numbers the groups, and adds up what is sure to them.
+func (p *Pool) group() {
+	p.groups, p.groupOf = nil, make([]int, len(p.cfg.Lanes))
+	numbers := map[string]int{}
+	for i, l := range p.cfg.Lanes {
+		g, known := numbers[l.Group]
+		if !known {
+			g = len(p.groups)
+			numbers[l.Group] = g
+			p.groups = append(p.groups, p.groupNamed(l.Group))
+		}
+		p.groupOf[i] = g
+	}
+	for _, b := range p.purses {
+		b.sure = make([]float64, len(p.groups))
+		if len(p.cfg.Groups) == 0 {
+			continue
+		}
+		for i, l := range p.cfg.Lanes {
+			share := clean(l.Share)
+			if b.shares != nil {
+				share = (*b.shares)[l.Name]
+			}
+			b.sure[p.groupOf[i]] += share
+		}
+	}
+}
+
+// groupNamed is what the configuration says of a group.
+func (p *Pool) groupNamed(name string) budget.Group {
+	out := budget.Group{Name: name, Weight: 1}
+	for _, g := range p.cfg.Groups {
+		if g.Name == name && clean(g.Weight) > 0 {
+			out.Weight = clean(g.Weight)
+		}
+	}
+	return out
 }
 
 func sharesOf(lanes []LaneShare) *map[string]float64 {
@@ -258,5 +300,5 @@ func (p *Pool) bind() {
 	}
 }
 
-// moment bounds a time in the pool's own.
+// elapsed is the time since the pool began.
 func (p *Pool) elapsed() time.Duration { return p.now.Sub(p.start) }

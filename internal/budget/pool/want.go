@@ -53,7 +53,7 @@ func (p *Pool) want(a *account, r *Report, opened bool) {
 	}
 	for i := range r.Wants {
 		w := &r.Wants[i]
-		switch lane := a.lane(w.Lane, p.cfg.Lanes[p.laneOf(w.Lane)].Group); {
+		switch lane := a.lane(w.Lane, p.groupOf[p.laneOf(w.Lane)]); {
 		case lane == nil:
 		case w.Bulk > 0:
 			p.wantBulk(a, lane, w)
