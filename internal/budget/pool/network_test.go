@@ -79,6 +79,13 @@ type network struct {
 	sent     int
 	last     State
 	epoch    uint64
+	// seen is what a gateway says that the provider has, if anything.
+	seen func(g *gateway) []Amount
+	// use is what a gateway may touch, outage how it spends without a lease.
+	use    func(g *gateway) Use
+	outage Outage
+	// largest are the largest capacities that were ever in force, by budget.
+	largest map[string]float64
 	// fastest is the largest drift of a leader's clock.
 	fastest float64
 	meters  map[string]*meter
@@ -88,27 +95,39 @@ type network struct {
 
 // meter is the provider's side: what was spent, against a rate.
 type meter struct {
-	rate, total, least, worst float64
+	total, least, worst float64
+	// rate is in force since a time, when so much had been refilled.
+	rate, refilled float64
+	since          time.Duration
+	// mostRate is the largest that ever was.
+	mostRate float64
 	// debts are the most that was owed at a time, and what was owed by who crashed.
 	owed, lost float64
 }
 
 // spend notes a spending; a negative one is a refund. worst is the largest excess over rate·length of any interval.
 func (m *meter) spend(now time.Duration, units float64) {
-	at := m.rate * now.Seconds()
+	at := m.refilled + m.rate*(now-m.since).Seconds()
 	m.least = min(m.least, m.total-at)
 	m.total += units
 	m.worst = max(m.worst, m.total-at-m.least)
+}
+
+// edit puts another rate in force.
+func (m *meter) edit(now time.Duration, rate float64) {
+	m.refilled += m.rate * (now - m.since).Seconds()
+	m.since, m.rate, m.mostRate = now, rate, max(m.mostRate, rate)
 }
 
 func newNetwork(tb testing.TB, seed int64, cfg Config, f fate) *network {
 	tb.Helper()
 	n := &network{
 		tb: tb, seed: seed, rand: rand.New(rand.NewSource(seed)), cfg: cfg.withDefaults(), fate: f,
-		meters: map[string]*meter{},
+		meters: map[string]*meter{}, largest: map[string]float64{},
 	}
 	for _, b := range n.cfg.Budgets {
-		n.meters[b.Name] = &meter{rate: b.Rate, least: math.Inf(1)}
+		n.meters[b.Name] = &meter{rate: b.Rate, mostRate: b.Rate, least: math.Inf(1)}
+		n.largest[b.Name] = b.Capacity
 	}
 	return n
 }
@@ -124,9 +143,14 @@ func (n *network) lead(term time.Duration, drift float64) *leading {
 	l := &leading{clock: clock{n.now, drift}, end: n.now + term}
 	by := Leader{Epoch: n.epoch, First: n.epoch == 1, Last: n.last}
 	for _, g := range n.gateways {
-		by.Holders = append(by.Holders, g.name)
+		if n.use == nil {
+			by.Holders = append(by.Holders, g.name)
+		}
 	}
 	l.Pool = New(n.cfg, by, l.at(n.now))
+	for _, g := range n.gateways {
+		n.welcome(l, g)
+	}
 	l.Extend(l.at(l.end))
 	n.leaders = append(n.leaders, l)
 	n.fastest = max(n.fastest, drift)
@@ -134,6 +158,39 @@ func (n *network) lead(term time.Duration, drift float64) *leading {
 		n.publish(l)
 	}
 	return l
+}
+
+// welcome has a leader know a gateway.
+func (n *network) welcome(l *leading, g *gateway) {
+	if n.use != nil {
+		l.Join(g.name, n.use(g), l.at(n.now))
+	} else {
+		l.Expect(g.name, l.at(n.now))
+	}
+}
+
+// apply edits the configuration, everywhere at once.
+func (n *network) apply(cfg Config) {
+	n.cfg = cfg.withDefaults()
+	for _, b := range n.cfg.Budgets {
+		n.largest[b.Name] = max(n.largest[b.Name], b.Capacity)
+		if b.Kind == budget.Continuous {
+			n.meters[b.Name].edit(n.now, b.Rate)
+		}
+	}
+	for _, l := range n.leaders {
+		if !l.Apply(n.cfg, l.at(n.now)) {
+			n.fatalf("the budgets are the same")
+		}
+	}
+	var safe []HolderBudget
+	for _, b := range n.cfg.Budgets {
+		rate, burst := Safe(b, n.cfg.MaxHolders)
+		safe = append(safe, HolderBudget{b.Name, b.Kind, rate, burst})
+	}
+	for _, g := range n.gateways {
+		g.Apply(safe, g.at(n.now))
+	}
 }
 
 func (n *network) publish(l *leading) {
@@ -159,7 +216,7 @@ func (n *network) join(g *gateway, drift float64) *gateway {
 		g = &gateway{name: fmt.Sprint("g", len(n.gateways))}
 		n.gateways = append(n.gateways, g)
 		for _, l := range n.leaders {
-			l.Expect(g.name, l.at(n.now))
+			n.welcome(l, g)
 		}
 	}
 	g.clock = clock{n.now, drift}
@@ -167,6 +224,7 @@ func (n *network) join(g *gateway, drift float64) *gateway {
 	g.taken = nil
 	cfg := HolderConfig{
 		Name: g.name, Incarnation: n.rand.Uint64(), Fresh: fresh, Interval: n.cfg.Interval, TTL: n.cfg.TTL,
+		Outage: n.outage,
 	}
 	for _, b := range n.cfg.Budgets {
 		rate, burst := Safe(b, n.cfg.MaxHolders)
@@ -269,6 +327,9 @@ func (n *network) arrive() {
 // report sends a gateway's report: to the leader it knows of, which may have ended long ago.
 func (n *network) report(g *gateway) {
 	r := g.Report(g.demands, g.at(n.now))
+	if n.seen != nil {
+		r.Seen = n.seen(g)
+	}
 	if len(n.leaders) == 0 {
 		return
 	}

@@ -14,11 +14,21 @@ func (p *Pool) promise(k *book, expected float64) float64 {
 	safe := float64(p.knownAll+b.known) * b.safeRate
 	over := min(max(0, expected-b.safeRate), max(0, b.Rate-safe-others))
 	// What it was told before may be all that it heard.
-	p.setOver(h, b, max(over, h.over[b]))
+	p.owe(h, b, max(over, h.over[b]))
 	return b.safeRate + over
 }
 
-// setOver notes by how much a holder may exceed its safe share without a lease.
+// owe notes by how much a holder may exceed its safe share of a budget, and of its shadows, without a lease.
+func (p *Pool) owe(h *holder, b *purse, over float64) {
+	p.setOver(h, b, over)
+	for _, s := range h.purses {
+		if s.of == b {
+			p.setOver(h, s, over)
+		}
+	}
+}
+
+// setOver is owe for one of them.
 func (p *Pool) setOver(h *holder, b *purse, over float64) {
 	more := over - h.over[b]
 	if more == 0 {
@@ -40,7 +50,7 @@ func (p *Pool) heard(a *account) {
 	}
 	for _, k := range a.books {
 		if over := max(0, k.expected-k.purse.safeRate); k.told > 0 && a.quoted >= k.told && over < a.holder.over[k.purse] {
-			p.setOver(a.holder, k.purse, over)
+			p.owe(a.holder, k.purse, over)
 		}
 	}
 }
