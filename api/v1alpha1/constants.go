@@ -81,6 +81,8 @@ const (
 	ReasonProviderOverloaded = "ProviderOverloaded"
 	// ReasonBudgetStoreLost: the store that budgets are drawn from does not answer.
 	ReasonBudgetStoreLost = "BudgetStoreLost"
+	// ReasonNoRoom: an account has more lanes, or bounds on what is borrowed, than can be kept.
+	ReasonNoRoom = "NoRoom"
 )
 
 // Reasons of Throttled. Each has a fixed next step.
@@ -101,8 +103,10 @@ const (
 const (
 	EventPodsNotInjected = "PodsNotInjected"
 	EventBypassSuspected = "BypassSuspected"
-	EventCallTooLarge    = "CallTooLarge"
-	EventStackedRetries  = "StackedRetries"
+	// EventGatewayNotStarted tells of a pod whose node cannot get the gateway's image.
+	EventGatewayNotStarted = "GatewayNotStarted"
+	EventCallTooLarge      = "CallTooLarge"
+	EventStackedRetries    = "StackedRetries"
 )
 
 // Labels.

@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/policy"
+	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/status"
 )
 
@@ -60,7 +61,7 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
 	d := &decision{plan: compiled, json: encoded}
-	d.views = views(seen, d, outcomes, matched)
+	d.views = r.views(seen, d, outcomes, matched)
 	return d, nil
 }
 
@@ -84,7 +85,7 @@ func podsSeen(matched map[string][]*corev1.Pod) map[string]int32 {
 	return out
 }
 
-func views(seen *observed, d *decision, outcomes []policy.Outcome, matched map[string][]*corev1.Pod) map[string]policyView {
+func (r *Reconciler) views(seen *observed, d *decision, outcomes []policy.Outcome, matched map[string][]*corev1.Pod) map[string]policyView {
 	byName := make(map[string]*plan.Policy, len(d.plan.Policies))
 	for i := range d.plan.Policies {
 		byName[d.plan.Policies[i].Name] = &d.plan.Policies[i]
@@ -97,10 +98,18 @@ func views(seen *observed, d *decision, outcomes []policy.Outcome, matched map[s
 		}
 		for _, pod := range matched[o.Name] {
 			v.pods = append(v.pods, podFacts(pod, seen.optedIn))
+			r.webhookSeen(pod)
 		}
 		out[o.Name] = v
 	}
 	return out
+}
+
+// webhookSeen remembers that the webhook was called for some pod once.
+func (r *Reconciler) webhookSeen(pod *corev1.Pod) {
+	if injected(pod) || pod.Annotations[sidecar.AnnotationOutcome] != "" {
+		r.called.Store(true)
+	}
 }
 
 // accepted is the outcome in the words of the condition.

@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,8 +32,23 @@ func StripPod(obj any) (any, error) {
 			HostNetwork: pod.Spec.HostNetwork, ServiceAccountName: pod.Spec.ServiceAccountName,
 			InitContainers: containerNames(pod.Spec.InitContainers), Containers: containerNames(pod.Spec.Containers),
 		},
-		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, InitContainerStatuses: waitingForImage(pod)},
 	}, nil
+}
+
+// pullFailures are what a kubelet says while it cannot get an image; it changes from one to another as it tries again.
+var pullFailures = []string{
+	"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
+}
+
+// waitingForImage is the state of the gateway's container if it waits for an image that cannot be got, and else nothing.
+func waitingForImage(pod *corev1.Pod) []corev1.ContainerStatus {
+	for _, s := range pod.Status.InitContainerStatuses {
+		if w := s.State.Waiting; s.Name == sidecar.ContainerName && w != nil && slices.Contains(pullFailures, w.Reason) {
+			return []corev1.ContainerStatus{{Name: s.Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: w.Reason}}}}
+		}
+	}
+	return nil
 }
 
 func ourAnnotations(all map[string]string) map[string]string {
@@ -107,6 +124,7 @@ func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
 		Name: pod.Name, UID: string(pod.UID), Owner: owner, OwnerJob: job, Created: pod.CreationTimestamp.Time,
 		OptedIn:  namespaceOptedIn || pod.Labels[v1alpha1.LabelInject] == v1alpha1.InjectEnabled,
 		Injected: has, Contract: pod.Annotations[sidecar.AnnotationContract],
+		NoImage:  len(waitingForImage(pod)) > 0,
 		Unrouted: pod.Annotations[sidecar.AnnotationUnrouted], RoutingUnknown: pod.Annotations[sidecar.AnnotationRoutingUnknown],
 	}
 	if !has {

@@ -37,8 +37,12 @@ func TestStrippedPodKeepsWhatIsRead(t *testing.T) {
 		Containers:     []corev1.Container{{Name: "app", Image: "i", Env: []corev1.EnvVar{{Name: "SECRET", Value: "s"}}}},
 		Volumes:        []corev1.Volume{{Name: "v"}},
 	}
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
+		{Name: "other", Image: "i"},
+		{Name: sidecar.ContainerName, Image: "i", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "long"}}},
+	}
 	want := podFacts(pod, false)
-	if want.Unrouted != "app=X" || want.RoutingUnknown != "app=Y" || want.Contract != "1" {
+	if want.Unrouted != "app=X" || want.RoutingUnknown != "app=Y" || want.Contract != "1" || !want.NoImage {
 		t.Errorf("facts %+v", want)
 	}
 	got, err := StripPod(pod.DeepCopy())
@@ -49,7 +53,8 @@ func TestStrippedPodKeepsWhatIsRead(t *testing.T) {
 	if diff := cmp.Diff(want, podFacts(stripped, false)); diff != "" {
 		t.Error(diff)
 	}
-	if stripped.Spec.Containers[0].Env != nil || stripped.Spec.Volumes != nil || stripped.ManagedFields != nil || len(stripped.Annotations) != 3 {
+	if stripped.Spec.Containers[0].Env != nil || stripped.Spec.Volumes != nil || stripped.ManagedFields != nil || len(stripped.Annotations) != 3 ||
+		len(stripped.Status.InitContainerStatuses) != 1 || stripped.Status.InitContainerStatuses[0].State.Waiting.Message != "" {
 		t.Errorf("kept too much: %+v", stripped)
 	}
 	if stripped.ResourceVersion != "7" || !live(stripped) || !injected(stripped) {

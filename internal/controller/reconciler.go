@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,6 +78,8 @@ type Reconciler struct {
 	namespaces *namespaces
 	pods       *podCounts
 	started    time.Time
+	// called: some pod shows that the webhook was called for it.
+	called atomic.Bool
 }
 
 // New returns a reconciler; it listens to reports from now on.

@@ -90,7 +90,7 @@ func podChanged() predicate.Predicate {
 		if !ok || !ok2 {
 			return true
 		}
-		return live(old) != live(changed) || !maps.Equal(old.Labels, changed.Labels) ||
+		return live(old) != live(changed) || len(waitingForImage(old)) != len(waitingForImage(changed)) || !maps.Equal(old.Labels, changed.Labels) ||
 			!maps.Equal(ourAnnotations(old.Annotations), ourAnnotations(changed.Annotations))
 	}}
 }

@@ -84,7 +84,9 @@ func (r *Reconciler) inputs(state *namespace, p *v1alpha1.RateLimitPolicy, view 
 		Figures:      r.Reports.Policy(p.Namespace, p.Name, r.Now()),
 		Rejections:   rejections,
 		Learning:     r.Now().Sub(r.started) < learning,
-		Raised:       state.raised[p.UID],
+		// A pod of another namespace may show it that this process has not looked at yet.
+		WebhookUnseen: !r.called.Load() && r.Now().Sub(r.started) >= learning,
+		Raised:        state.raised[p.UID],
 	}
 	for i := range p.Spec.Providers {
 		in.Providers = append(in.Providers, p.Spec.Providers[i].Name)

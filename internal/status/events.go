@@ -28,6 +28,9 @@ func podEvents(pods podView, previous v1alpha1.RateLimitPolicyStatus) []Event {
 		about(p.Name, v1alpha1.EventPodsNotInjected, "%s: %s, %s.",
 			pods.withoutGateway(), p.Name, p.reason)
 	}
+	for _, p := range newlyUngoverned(pods.noImage, pods, previous) {
+		about(p.Name, v1alpha1.EventGatewayNotStarted, "The gateway of %s does not start: %s.", p.Name, afterWord(p.reason))
+	}
 	for _, p := range newlyUngoverned(pods.bypassed, pods, previous) {
 		about(p.Name, v1alpha1.EventBypassSuspected, "Calls of %s pass the gateway by, so nothing limits them: %s. Remove the variable from the pod's template.", p.Name, afterWord(p.reason))
 	}

@@ -32,6 +32,9 @@ type Inputs struct {
 	// Figures and Rejections come from the gateways' reports.
 	Figures    figures.PolicyFigures
 	Rejections []Rejection
+	// WebhookUnseen says that no pod of any policy was ever injected, nor told why not: as far as is known the API server
+	// has called the webhook for none.
+	WebhookUnseen bool
 	// Learning says that this process has not listened for long enough to conclude anything from silence.
 	Learning bool
 	// Raised are the reasons of conditions that no field of status shows, as the last Result had them.
@@ -63,6 +66,8 @@ type Pod struct {
 	// Injected says that the pod has the gateway's container; Contract is the contract it was made by.
 	Injected bool
 	Contract string
+	// NoImage says that the node cannot get the image of the pod's gateway.
+	NoImage bool
 	// Outcome, Unrouted and RoutingUnknown are the annotations that injection left.
 	Outcome        string
 	Unrouted       string

@@ -23,13 +23,15 @@ const (
 	reasonNotOptedIn    = "NotOptedIn"
 	reasonBaseURLByApp  = "BaseURLSetByApp"
 	reasonUnknown       = "RoutingUnknown"
+	reasonNoImage       = "GatewayImageNotPulled"
 )
 
 // podView is the policy's pods, judged.
 type podView struct {
 	counts v1alpha1.GatewayCounts
-	// notInjected, bypassed and unknown are sorted by name.
+	// notInjected, noImage, bypassed and unknown are sorted by name.
 	notInjected []judged
+	noImage     []judged
 	bypassed    []judged
 	unknown     []judged
 	// outdated run an older contract.
@@ -52,7 +54,7 @@ func judgePods(in Inputs, now time.Time) podView {
 	v.counts.Matching = int32(len(pods))
 	for _, p := range pods {
 		if !p.Injected {
-			v.notInjected = append(v.notInjected, judged{p, whyNotInjected(p, in.Namespace, firstInjected)})
+			v.notInjected = append(v.notInjected, judged{p, whyNotInjected(p, in, firstInjected)})
 			continue
 		}
 		v.counts.Injected++
@@ -60,6 +62,10 @@ func judgePods(in Inputs, now time.Time) podView {
 			v.counts.UpToDate++
 		} else {
 			v.outdated = append(v.outdated, p)
+		}
+		if p.NoImage {
+			v.noImage = append(v.noImage, judged{p, reasonNoImage + ": " + pullAdvice})
+			continue
 		}
 		if why := bypass(p.Unrouted, variables); why != "" {
 			v.bypassed = append(v.bypassed, judged{p, reasonBaseURLByApp + ": " + why})
@@ -104,7 +110,7 @@ func (v *podView) countReports(gateways []figures.GatewayFigures, pods []Pod, no
 // name picks at most MaxUngoverned pods, one of each owner first, so that no owner is hidden behind
 // another's replicas.
 func (v *podView) name() []v1alpha1.UngovernedPod {
-	first, more := splitByOwner(slices.Concat(v.bypassed, v.notInjected, v.unknown))
+	first, more := splitByOwner(slices.Concat(v.noImage, v.bypassed, v.notInjected, v.unknown))
 	picked := slices.Concat(first, more)
 	picked = picked[:min(len(picked), MaxUngoverned)]
 	slices.SortFunc(picked, func(a, b judged) int { return strings.Compare(a.Name, b.Name) })
@@ -148,13 +154,15 @@ func oldestInjected(pods []Pod) time.Time {
 // whyNotInjected claims what is known: injection's own word; that a pod older than any injected one was
 // there first; that one younger than an injected one was missed; and nothing where nothing was injected, or
 // in the same second.
-func whyNotInjected(p Pod, namespace string, firstInjected time.Time) string {
+func whyNotInjected(p Pod, in Inputs, firstInjected time.Time) string {
 	switch {
 	case p.Outcome != "":
 		return p.Outcome
 	case !p.OptedIn:
 		return fmt.Sprintf("%s: kubectl label namespace %s %s=%s, then %s",
-			reasonNotOptedIn, namespace, v1alpha1.LabelInject, v1alpha1.InjectEnabled, p.restart())
+			reasonNotOptedIn, in.Namespace, v1alpha1.LabelInject, v1alpha1.InjectEnabled, p.restart())
+	case in.WebhookUnseen:
+		return reasonNotInjected + ": " + unseenAdvice + p.restart()
 	case firstInjected.IsZero() || p.Created.Equal(firstInjected):
 		return reasonNotInjected + ": it predates injection, or the webhook was not reached; " + p.restart()
 	case p.Created.Before(firstInjected):
@@ -162,6 +170,13 @@ func whyNotInjected(p Pod, namespace string, firstInjected time.Time) string {
 	}
 	return reasonMissed + ": the API server did not reach it, or injection was asked for later; " + p.restart()
 }
+
+// pullAdvice and unseenAdvice are what to do about an image that does not come, and about a webhook that is never called.
+const (
+	pullAdvice = "its node cannot pull the gateway's image, so the app waits too; let the namespace's pods pull it (imagePullSecrets), " +
+		"or opt out with the label " + v1alpha1.LabelInject + "=" + v1alpha1.InjectDisabled
+	unseenAdvice = "no admission call has been seen of any pod; if those made from now on are missed too, let the control plane reach the webhook's port; "
+)
 
 // restart is the command that makes the pod anew.
 func (p Pod) restart() string {
@@ -246,6 +261,8 @@ func inWords(pairs string, variables map[string]bool, format string) string {
 // govern is what would have one more pod governed: of the pods that are surely not.
 func (v podView) govern() string {
 	switch {
+	case len(v.noImage) > 0:
+		return v.noImage[0].Name + ": " + v.noImage[0].reason
 	case len(v.bypassed) > 0:
 		return v.bypassed[0].Name + ": " + afterWord(v.bypassed[0].reason) + "; remove it from the pod's template."
 	case len(v.notInjected) > 0:

@@ -1,0 +1,74 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/headgate-dev/headgate/api/v1alpha1"
+)
+
+// TestD17AGatewayWithoutItsImageIsNamed: its app waits too, in spite of a webhook that fails open. Each owner is told once.
+func TestD17AGatewayWithoutItsImageIsNamed(t *testing.T) {
+	in := exampleInputs()
+	healthy := Build(in, v1alpha1.RateLimitPolicyStatus{}, exampleNow).Status.Gateways
+	var broken []string
+	for i := range in.Pods {
+		if p := &in.Pods[i]; p.Injected && p.Unrouted == "" && len(broken) < 2 {
+			p.NoImage, p.Owner = true, "deployment/support"
+			broken = append(broken, p.Name)
+		}
+	}
+	r := Build(in, v1alpha1.RateLimitPolicyStatus{}, exampleNow)
+	if got := r.Status.Gateways; got.Governed != healthy.Governed-2 || got.Injected != healthy.Injected || got.Matching != healthy.Matching {
+		t.Errorf("counts %+v, were %+v", got, healthy)
+	}
+	named := 0
+	for _, u := range r.Status.Gateways.Ungoverned {
+		if strings.HasPrefix(u.Reason, "GatewayImageNotPulled: ") && len(u.Reason) < maxReason {
+			named++
+		}
+	}
+	told := 0
+	for _, e := range r.Events {
+		if e.Reason == v1alpha1.EventGatewayNotStarted && strings.Contains(e.Message, "imagePullSecrets") {
+			told++
+		}
+	}
+	if named != 2 || told != 1 || !strings.HasPrefix(r.Status.Summary.NextStep, broken[0]+": GatewayImageNotPulled") && conditionOf(r.Status, v1alpha1.ConditionThrottled) != "True" {
+		t.Errorf("of %v %d are named, %d told; next step %q", broken, named, told, r.Status.Summary.NextStep)
+	}
+	if again := Build(in, r.Status, exampleNow); len(again.Events) > 0 && again.Events[0].Reason == v1alpha1.EventGatewayNotStarted {
+		t.Errorf("told again: %+v", again.Events)
+	}
+}
+
+func conditionOf(s v1alpha1.RateLimitPolicyStatus, kind string) string {
+	for _, c := range s.Conditions {
+		if c.Type == kind {
+			return string(c.Status)
+		}
+	}
+	return ""
+}
+
+// TestD17AWebhookThatIsNeverCalledIsSaid, instead of a restart that would not help for ever.
+func TestD17AWebhookThatIsNeverCalledIsSaid(t *testing.T) {
+	in := exampleInputs()
+	in.Pods = []Pod{{Name: "web", OptedIn: true, Owner: "deployment/web", Created: exampleNow}}
+	for unseen, want := range map[bool]string{false: "or the webhook was not reached", true: "no admission call has been seen of any pod"} {
+		in.WebhookUnseen = unseen
+		got := Build(in, v1alpha1.RateLimitPolicyStatus{}, exampleNow).Status.Gateways.Ungoverned
+		if len(got) != 1 || !strings.HasPrefix(got[0].Reason, "NotInjected: ") || !strings.Contains(got[0].Reason, want) || len(got[0].Reason) >= maxReason {
+			t.Errorf("unseen %t: %+v", unseen, got)
+		}
+	}
+	// What is known of a pod is said of it.
+	in.Pods = []Pod{{Name: "a", OptedIn: true, Outcome: "SkippedHostNetwork: x"}, {Name: "b"}}
+	got := Build(in, v1alpha1.RateLimitPolicyStatus{}, exampleNow).Status.Gateways.Ungoverned
+	if len(got) != 2 || got[0].Reason != "SkippedHostNetwork: x" || !strings.HasPrefix(got[1].Reason, "NotOptedIn: ") {
+		t.Errorf("%+v", got)
+	}
+}
