@@ -1,0 +1,228 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budgetstore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/budget/pool"
+)
+
+// account is a drawer's side of one account.
+type account struct {
+	d     *Drawer
+	name  string
+	pool  Pool
+	lines []*line
+	turn  uint64
+
+	seq uint64
+	// seen is the newest answer.
+	seen Answer
+	// lease is when the drawer's right ends to what the store grants.
+	lease time.Time
+	// lost is since when there is no lease.
+	lost time.Time
+	// told is when the last draw began, under that it has not ended yet.
+	told  time.Time
+	under bool
+	fails int
+	// bulks are the large calls that were asked for in the last draw.
+	hungry, active bool
+	recall         bool
+	holders        float64
+}
+
+func newAccount(d *Drawer, name string, now time.Time) *account {
+	return &account{d: d, name: name, lost: now}
+}
+
+// adopt takes over an account's budgets. Those that went are forgotten.
+func (k *account) adopt(a Account, now time.Time) {
+	k.pool = a.Pool
+	lines := k.lines[:0:0]
+	for _, b := range a.Budgets {
+		if !b.External || len(lines) >= MaxLines {
+			continue
+		}
+		i := slices.IndexFunc(k.lines, func(l *line) bool { return l.Name == b.Name && l.Kind == b.Kind })
+		l := &line{safe: now}
+		if i >= 0 {
+			l = k.lines[i]
+		}
+		l.Budget = b
+		holders := b.MaxHolders
+		if holders <= 0 {
+			holders = a.MaxHolders
+		}
+		l.sigma, _ = pool.Safe(b, holders)
+		lines = append(lines, l)
+	}
+	k.lines = lines
+}
+
+func (k *account) leased(now time.Time) bool { return k.lease.After(now) }
+
+// due measures what the pool has, and says whether a draw is to be made.
+func (k *account) due(now time.Time) bool {
+	if len(k.lines) == 0 || k.under && now.Sub(k.told) < Life {
+		return false
+	}
+	after := idle
+	switch {
+	case k.fails > 0:
+		after = min(time.Duration(k.fails)*tries, mostTries)
+	case k.seq == 0 || k.seen.Instance != "" && k.seq == 1:
+		// The first answer says how late it is; grants come with the second.
+		after = 0
+	case k.hungry:
+		after = soon
+	case k.active:
+		after = busy
+	}
+	if since := now.Sub(k.told); k.seq > 0 && since < after {
+		if since < soon || k.fails > 0 || k.hungry {
+			k.spare(now)
+			return false
+		}
+		// What waits may have come since.
+		if needs := k.pool.Needs(now); len(needs.Small) == 0 && len(needs.Bulk) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// spare has a pool live on the share while nothing is heard of the store. What nobody needs then is given up at once: the
+// store will not count it much longer.
+func (k *account) spare(now time.Time) {
+	if !k.leased(now) {
+		k.measure(now)
+		k.giveBack(k.pool.Surplus(now, 0))
+		k.live(k.pool.Needs(now), now)
+	}
+}
+
+// measure finds out what came and went in the pool since it was last measured.
+func (k *account) measure(now time.Time) {
+	f := k.pool.Figures(now)
+	k.holders = float64(f.Holders + f.Silent)
+	for _, l := range k.lines {
+		for _, b := range f.Budgets {
+			if b.Name == l.Name {
+				l.measure(b, now)
+			}
+		}
+	}
+}
+
+// request is the next draw.
+func (k *account) request(now time.Time) *Request {
+	k.measure(now)
+	keep := kept
+	if k.recall || !k.leased(now) {
+		keep = 0
+	}
+	k.giveBack(k.pool.Surplus(now, keep))
+	needs := k.pool.Needs(now)
+	if !k.leased(now) {
+		k.live(needs, now)
+	}
+	k.seq++
+	k.told, k.under = now, true
+	r := &Request{
+		Account: k.name, Drawer: k.d.cfg.Name, Incarnation: k.d.cfg.Incarnation, Sequence: k.seq,
+		Instance: k.seen.Instance, Version: k.seen.Version, Stamp: k.seen.Stamp, Elapsed: now.Sub(k.d.start),
+		Lease: max(0, k.lease.Sub(now)), Life: Life, Held: k.d.cfg.TTL, Drain: k.d.cfg.Drain, Bulks: k.seen.Bulks,
+	}
+	k.hungry, k.active = len(needs.Small) > 0 || len(needs.Bulk) > 0, false
+	for _, l := range k.lines {
+		r.Lines = append(r.Lines, l.line(needs, k.holders))
+		k.active = k.active || l.out > trifle*l.Capacity || l.pace > trifle*l.Capacity
+	}
+	for _, cost := range needs.Bulk[:min(len(needs.Bulk), MaxVectors)] {
+		if v := k.vector(cost); len(v.Parts) > 0 {
+			r.Vectors = append(r.Vectors, v)
+		}
+	}
+	return r
+}
+
+func (k *account) vector(cost []pool.Amount) Vector {
+	var v Vector
+	for _, c := range cost {
+		for i, l := range k.lines {
+			if l.Name == c.Budget && c.Units > 0 && l.Kind == budget.Continuous {
+				v.Parts = append(v.Parts, Part{i, c.Units})
+			}
+		}
+	}
+	return v
+}
+
+// giveBack counts what was taken out of the pool.
+func (k *account) giveBack(amounts []pool.Amount) {
+	for _, a := range amounts {
+		for _, l := range k.lines {
+			if l.Name == a.Budget && a.Units > 0 {
+				l.returned += a.Units
+				l.out -= a.Units
+			}
+		}
+	}
+}
+
+// receive takes in an answer.
+func (k *account) receive(w Draw, a *Answer, now time.Time) {
+	if k.seen.Instance == a.Instance && a.Version < k.seen.Version {
+		return
+	}
+	was := k.leased(now)
+	k.seen, k.fails, k.recall = *a, 0, a.Recall
+	if until := w.sent.Add(Life); until.After(k.lease) {
+		k.lease, k.lost = until, until
+	}
+	if !was && k.leased(now) {
+		k.measure(now)
+	}
+	var news []pool.Amount
+	for i, g := range a.Lines {
+		if l := k.named(w.Request.Lines[i].Name); l != nil {
+			if more := l.hear(g); more > 0 {
+				news = append(news, pool.Amount{Budget: l.Name, Units: more})
+			}
+		}
+	}
+	k.deposit(news, now)
+}
+
+func (k *account) named(name string) *line {
+	for _, l := range k.lines {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// deposit brings into the pool what was granted; what does not fit goes back with the next draw.
+func (k *account) deposit(news []pool.Amount, now time.Time) {
+	if len(news) == 0 {
+		return
+	}
+	left := k.pool.Deposit(news, now)
+	for _, n := range news {
+		k.named(n.Budget).out += n.Units
+	}
+	k.giveBack(left)
+}
+
+func (k *account) failed(time.Time) { k.fails = min(k.fails+1, 100) }
+
+// oldest sorts by who was not drawn for longest.
+func oldest(accounts []*account) {
+	slices.SortStableFunc(accounts, func(a, b *account) int { return a.told.Compare(b.told) })
+}

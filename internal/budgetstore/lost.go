@@ -1,0 +1,61 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budgetstore
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/budget/pool"
+)
+
+// Without a lease a pool lives on the share that the store left to its drawer. The store counts what was in hand as
+// outstanding for a while yet, so that comes off the share first: what is in hand and what is brought are together never
+// more than the larger of what was in hand and what the share has brought since.
+
+// live brings into the pool what its share allows of what is needed.
+func (k *account) live(needs pool.Needs, now time.Time) {
+	var news []pool.Amount
+	for _, l := range k.lines {
+		if l.Kind != budget.Continuous {
+			continue
+		}
+		l.lapse(k.lease, k.holders, now)
+		if l.level <= 0 {
+			continue
+		}
+		wants := units(needs.Small, l.Name)
+		for _, cost := range needs.Bulk {
+			wants += units(cost, l.Name)
+		}
+		if more := min(wants, l.level); more > trifle*l.Capacity {
+			l.level -= more
+			news = append(news, pool.Amount{Budget: l.Name, Units: more})
+		}
+	}
+	for _, n := range news {
+		k.named(n.Budget).raised += n.Units
+	}
+	k.deposit(news, now)
+}
+
+// lapse brings the level of the share up to now. It began to count when the lease ended. A drawer that never heard of the
+// store has what its holders would have on their own.
+func (l *line) lapse(lease time.Time, holders float64, now time.Time) {
+	if !l.lapsed {
+		l.lapsed, l.level = true, -l.out
+		if l.safe.Before(lease) {
+			l.safe = lease
+		}
+	}
+	rate := l.share
+	if !l.told {
+		rate = min(holders*l.sigma, l.Rate/2)
+	}
+	rate = max(0, rate-l.apart)
+	if dt := now.Sub(l.safe).Seconds(); dt > 0 {
+		l.level = min(l.level+rate*dt, min(max(l.SmallCall, rate*soon.Seconds()), l.Capacity))
+		l.safe = now
+	}
+}

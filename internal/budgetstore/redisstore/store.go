@@ -1,0 +1,104 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisstore
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // G505: it is how Redis names scripts
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate-dev/headgate/internal/budgetstore"
+)
+
+// Store is a budget store in Redis or Valkey.
+type Store struct {
+	client redis.UniversalClient
+	prefix string
+	// script is the text, digest what servers know it by.
+	script, digest string
+}
+
+var _ budgetstore.Store = (*Store)(nil)
+
+// Open makes a store. It connects when something is drawn: a store that is down must keep nobody from starting.
+func Open(o Options) (*Store, error) {
+	u, t, err := universal(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{client: redis.NewUniversalClient(u), prefix: t.prefix}
+	s.use(script)
+	return s, nil
+}
+
+func (s *Store) use(text string) {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // G401: it is how Redis names scripts
+	s.script, s.digest = text, hex.EncodeToString(sum[:])
+}
+
+// Close ends the connections.
+func (s *Store) Close() error { return s.client.Close() }
+
+// keys are an account's, all in one slot.
+func (s *Store) keys(account string) []string {
+	name := account
+	if s.prefix != "" {
+		name = s.prefix + ":" + account
+	}
+	// Braces in it would move the keys to other slots.
+	at := "{headgate:budget:" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(url.PathEscape(name)) + "}:v1:"
+	return []string{at + "account", at + "drawers", at + "times"}
+}
+
+// Draw implements budgetstore.Store: all draws go in one round trip to each server that has some of them.
+func (s *Store) Draw(ctx context.Context, requests []*budgetstore.Request) []budgetstore.Result {
+	results := make([]budgetstore.Result, len(requests))
+	commands := make([]*redis.Cmd, len(requests))
+	pipe := s.client.Pipeline()
+	for i, r := range requests {
+		body, err := encode(r)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		commands[i] = pipe.EvalSha(ctx, s.digest, s.keys(r.Account), body)
+	}
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	for i, c := range commands {
+		if c == nil {
+			continue
+		}
+		reply, err := c.Result()
+		if redis.HasErrorPrefix(err, "NOSCRIPT") {
+			// The server was restarted or replaced, or has never seen this version.
+			body, _ := encode(requests[i])
+			reply, err = s.client.Eval(ctx, s.script, s.keys(requests[i].Account), body).Result()
+		}
+		if err != nil {
+			results[i].Err = explained(err)
+			continue
+		}
+		results[i].Answer, results[i].Err = decode(reply, len(requests[i].Lines))
+	}
+	return results
+}
+
+// explained says what an error means here. None of the client's holds a password: a test sees to that.
+func explained(err error) error {
+	if text, ok := strings.CutPrefix(err.Error(), "HEADGATE "); ok {
+		return fmt.Errorf("%w: %s", budgetstore.ErrRefused, text)
+	}
+	for _, prefix := range []string{"MOVED", "ASK", "CLUSTERDOWN", "CROSSSLOT"} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return errors.Join(errors.New("the server is part of a cluster: is cluster=true missing in the URL, or are nodes?"), err)
+		}
+	}
+	return err
+}
