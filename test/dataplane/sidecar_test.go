@@ -44,7 +44,10 @@ func TestD13AndE8SidecarServesTheMountedPlanAndKeepsTheLastGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := func(want bool) func() bool {
-		return func() bool { status, _ := g.Get(g.URL + "/third/v1/models"); return want == (status != http.StatusNotFound) }
+		return func() bool {
+			status, _ := g.Get(g.URL + "/third/v1/models")
+			return want == (status != http.StatusNotFound)
+		}
 	}
 	write(labels, []byte("app=\"other\"\n"))
 	g.Eventually("the labels' effect", served(false))

@@ -35,7 +35,11 @@ var elsewhere = []struct{ what, why, instead string }{
 	{
 		"D17: a private cluster whose control plane does not reach the webhook's port", "control plane and node are one machine",
 		"`TestD1OutageAdmitsPodsUninjected` refuses the API server's connections and leaves them without an answer; " +
-			"`TestD17MissedPodsAreCountedAndNamed` shows what is said of such pods.",
+			"`TestD17MissedPodsAreCountedAndNamed` and `TestD17AWebhookThatIsNeverCalledIsSaid` show what is said of such pods.",
+	},
+	{
+		"D17: a registry that nodes may not read", "images are loaded into the node",
+		"`TestD17AnImageThatIsNotPulledIsFoundAndForgotten` writes what a kubelet does then; `TestD17AGatewayWithoutItsImageIsNamed` shows what is said.",
 	},
 	{
 		"E7: a second version of the API", "there is one version",

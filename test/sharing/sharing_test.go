@@ -35,6 +35,9 @@ func TestOneHotGatewayAmongIdleOnesHasTheRate(t *testing.T) {
 	f.measure(97, seconds(), func() {}).within(t, 0.98)
 }
 
+// Fault C10: Each replica held the whole limit, and each new one started with a full bucket.
+// Headgate: What gateways hold together never exceeds the limit while they come, go, crash and are replaced, and a new
+// one starts small.
 func TestC10TwoToTenToTwo(t *testing.T) {
 	f := newFleet(t)
 	f.scale(2)
