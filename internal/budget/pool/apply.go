@@ -11,13 +11,15 @@ import (
 
 // Apply puts an edited configuration in force. No edit refills: a smaller capacity scales the level, a larger one keeps it,
 // and what holders have stays theirs: it counts against the new capacity. Lanes are matched by name, what waits goes on
-// waiting. Interval and TTL stay what they are: holders count with them. False means that budgets came, went or changed their kind, and that nothing was done: another leader is to begin.
+// waiting. Budgets and shadows that come begin with nothing, but what Resume knows of them, and those that go keep their books
+// for when they come back. Interval and TTL stay what they are: holders count with them. False means that a budget changed its
+// kind, or that there is no room beside those that went, and that nothing was done: another leader is to begin.
 //
 // Holders are to be told their safe shares (Holder.Apply). Those that hear nothing now may go on with the old ones.
 func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	p.tick(now)
 	cfg = cfg.withDefaults()
-	if !p.sameBudgets(&cfg) {
+	if !p.fits(&cfg) {
 		return false
 	}
 	p.touchAll()
@@ -25,15 +27,7 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	p.touchAll()
 	cfg.Interval, cfg.TTL = p.cfg.Interval, p.cfg.TTL
 	p.cfg = cfg
-	for _, b := range cfg.Budgets {
-		p.edit(p.byName[b.Name], b)
-	}
-	for _, s := range cfg.Shadows {
-		b := p.byName[s.Name]
-		p.edit(b, s.budget(b.of))
-		b.lanes = s.Lanes
-		b.safeRate, b.safeBurst = b.of.safeRate, b.of.safeBurst
-	}
+	p.refurnish()
 	p.index()
 	p.recount()
 	for _, a := range p.list {
@@ -43,6 +37,7 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	}
 	p.sched.Apply(p.schedule(), p.now)
 	p.bind()
+	p.touchAll()
 	p.flush()
 	return true
 }
@@ -56,25 +51,6 @@ func (p *Pool) recount() {
 			p.count(h, unit(h.known()), unit(h.silent()))
 		}
 	}
-}
-
-func (p *Pool) sameBudgets(cfg *Config) bool {
-	seen := map[string]bool{}
-	for _, b := range cfg.Budgets {
-		k, known := p.byName[b.Name]
-		if !known || k.of != nil || k.Kind != b.Kind || k.External != b.External {
-			return false
-		}
-		seen[b.Name] = true
-	}
-	for _, s := range cfg.Shadows {
-		k, known := p.byName[s.Name]
-		if !known || k.of == nil || k.of.Name != s.Of {
-			return false
-		}
-		seen[s.Name] = true
-	}
-	return len(seen) == len(p.purses)
 }
 
 // edit sets what follows from a budget's numbers, but its level.

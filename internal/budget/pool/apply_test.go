@@ -126,23 +126,3 @@ func TestEditsLeaveTheSilentTheirSafeShare(t *testing.T) {
 	x.now = x.now.Add(time.Hour)
 	x.has("b", 10)
 }
-
-// Budgets that come or go need another leader.
-func TestEditsOfWhichBudgetsThereAreAreRefused(t *testing.T) {
-	x := edited(t)
-	level := x.p.Figures(x.now).Budgets[0].Level
-	other := configured(10, 1)
-	other.Budgets[0].Name = "c"
-	both := configured(10, 1)
-	both.Budgets = append(both.Budgets, other.Budgets[0])
-	slots := configured(10, 0)
-	slots.Budgets[0].Kind = budget.Slots
-	for _, cfg := range []Config{{}, other, both, slots} {
-		if x.p.Apply(cfg, x.now) {
-			t.Errorf("%+v", cfg.Budgets)
-		}
-	}
-	if got := x.p.Figures(x.now).Budgets[0].Level; got != level {
-		t.Errorf("level %v, was %v", got, level)
-	}
-}

@@ -9,8 +9,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/budget"
 )
 
-// Known is what a leader knows of a budget for certain, since it led an earlier pool that had it. A pool cannot begin or end
-// a budget: the leader makes another one then, which begins with what is known instead of with nothing.
+// Known is what a leader knows of a budget for certain, since it led another pool that had it: budgets come and go with edits,
+// and move from one pool to another.
 type Known struct {
 	Name string
 	// Level is P, or what is owed when below zero.
@@ -28,6 +28,9 @@ func (p *Pool) Known(now time.Time) []Known {
 	p.tick(now)
 	out := make([]Known, 0, len(p.purses))
 	for _, b := range p.purses {
+		if b.retired {
+			continue
+		}
 		k := Known{Name: b.Name, Outstanding: b.held + b.unknown, Published: b.most, Capacity: b.Capacity}
 		if b.Kind == budget.Slots {
 			// Those that wait to come back are in use for all that is known.
@@ -44,23 +47,33 @@ func (p *Pool) Known(now time.Time) []Known {
 	return out
 }
 
-// Resume begins budgets with what is known of them; it is to be called at once after New. P is at most what it was, less in
+// Resume begins budgets with what is known of them; it is to be called at once after New, or after the Apply that brought them. P is at most what it was, less in
 // proportion if the capacity shrank, and holders bring what they have when they report, within a TTL.
 func (p *Pool) Resume(known []Known, now time.Time) {
 	p.tick(now)
-	if p.learned.IsZero() {
-		p.learned = p.now.Add(p.longest(p.cfg.TTL))
-		p.drained = p.learned.Add(p.longest(p.cfg.Drain))
-		p.meet(p.learned)
-	}
 	for _, k := range known {
-		if b, ok := p.byName[k.Name]; ok {
+		if b, ok := p.byName[k.Name]; ok && b.of == nil && !b.retired {
 			p.touch(b)
 			p.resume(b, k)
+			p.relearn(b)
 		}
 	}
 	p.reslot()
 	p.flush()
+}
+
+// relearn has what may be out of a budget end in a TTL, and what may be of others no sooner.
+func (p *Pool) relearn(b *purse) {
+	if b.unknown <= 0 {
+		return
+	}
+	if end := p.now.Add(p.longest(p.cfg.TTL)); p.learned.Before(end) {
+		p.learned = end
+	}
+	if end := p.learned.Add(p.longest(p.cfg.Drain)); b.Kind == budget.Slots && p.drained.Before(end) {
+		p.drained = end
+	}
+	p.meet(p.learned)
 }
 
 func (p *Pool) resume(b *purse, k Known) {

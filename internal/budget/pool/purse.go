@@ -52,6 +52,8 @@ type purse struct {
 	users []*book
 	// touched says that something may have changed since the scheduler was told.
 	touched bool
+	// retired says that no configuration has it any longer.
+	retired bool
 
 	slack slackness
 	sight sightings

@@ -27,6 +27,9 @@ func (p *Pool) State(now time.Time) State {
 	p.tick(now)
 	var s State
 	for _, b := range p.purses {
+		if b.retired {
+			continue
+		}
 		state := BudgetState{Name: b.Name, Outstanding: max(b.Outstanding, b.wanted, b.held+b.unknown)}
 		b.most = min(b.most, state.Outstanding)
 		if b.Kind == budget.Continuous {
@@ -90,6 +93,9 @@ func (p *Pool) Figures(now time.Time) Figures {
 	out := Figures{Holders: len(p.accounts), Silent: p.silent, Burns: p.burns, Expelled: p.expulsions}
 	out.Lanes = append(out.Lanes, p.snap.Lanes...)
 	for _, b := range p.purses {
+		if b.retired {
+			continue
+		}
 		out.Budgets = append(out.Budgets, BudgetFigures{
 			Name: b.Name, Level: p.level(b), Rate: b.rate, Held: b.held, Unknown: b.unknown,
 			Granted: b.granted, Spent: b.spent, Returned: b.returned, Refunded: b.refunded, Burnt: b.burnt,
