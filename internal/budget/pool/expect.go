@@ -69,7 +69,8 @@ type portion struct {
 // divide gives groups what is sure to them, and the rest by max-min to those that need more; within a group all holders
 // have as much, at the most what they need.
 func (p *Pool) divide(b *purse, at time.Duration) {
-	left := max(b.rate-b.large.now(at, largeTime), leastLeft*b.rate)
+	rate := p.supplied(b)
+	left := max(rate-b.large.now(at, largeTime), leastLeft*rate)
 	p.gather(b, left, at)
 	spare := p.portions.divide(left)
 	for _, g := range p.portions.used {

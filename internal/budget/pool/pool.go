@@ -60,6 +60,8 @@ type Pool struct {
 	// expectAt is when what small calls may expect is worked out next, portions are room for that.
 	expectAt time.Duration
 	portions portions
+	// supplies are what may be expected to come of external budgets.
+	supplies map[string]float64
 }
 
 // Key is one incarnation of a holder.
