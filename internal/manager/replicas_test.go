@@ -45,6 +45,7 @@ type replica struct {
 	cmd         *exec.Cmd
 	log         *syncBuffer
 	health      string
+	webhook     string
 	coordinator string
 	done        chan error
 }
@@ -116,9 +117,10 @@ func kubeconfigFile(t *testing.T, user *rest.Config) string {
 
 func startReplica(t *testing.T, binary, kubeconfig string) *replica {
 	t.Helper()
-	r := &replica{log: &syncBuffer{}, health: "127.0.0.1:" + freePort(t), coordinator: "127.0.0.1:" + freePort(t), done: make(chan error, 1)}
+	webhookPort := freePort(t)
+	r := &replica{log: &syncBuffer{}, webhook: "127.0.0.1:" + webhookPort, health: "127.0.0.1:" + freePort(t), coordinator: "127.0.0.1:" + freePort(t), done: make(chan error, 1)}
 	r.cmd = exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+system, "--gateway-image=headgate/gateway:test",
-		"--advertise-address=127.0.0.1", "--coordinator-bind-address="+r.coordinator, "--webhook-port="+freePort(t),
+		"--advertise-address=127.0.0.1", "--coordinator-bind-address="+r.coordinator, "--webhook-port="+webhookPort,
 		"--metrics-bind-address=0", "--health-probe-bind-address="+r.health)
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	if err := r.cmd.Start(); err != nil {

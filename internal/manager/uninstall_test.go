@@ -38,6 +38,7 @@ func finalize(ctx context.Context, c client.Client) {
 
 // TestE8UndeployingIsNotHeldUp: with policies in force, webhooks that nobody answers, and no manager.
 func TestE8UndeployingIsNotHeldUp(t *testing.T) {
+	t.Parallel()
 	env := controlplane.Start(t, controlplane.Options{})
 	env.RunKubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(env.Root, "config", "crd"))
 	ns := env.Namespace(t, nil)
