@@ -55,8 +55,7 @@ func (p *Pool) recount() {
 
 // edit sets what follows from a budget's numbers, but its level.
 func (p *Pool) edit(b *purse, to Budget) {
-	if b.most >= b.Capacity {
-		// Nobody has published a bound.
+	if !b.published {
 		b.most = to.Capacity
 	}
 	b.Budget = to

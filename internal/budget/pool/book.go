@@ -297,22 +297,25 @@ func (p *Pool) refund(k *book, refunded float64) {
 	}
 	since := p.moment(time.Duration(k.account.quoted))
 	more = min(more, k.spent-k.credited)
-	credited := p.bringBack(k.purse, more, since)
+	credited := p.bringBack(k.purse, min(more, k.purse.lacked(since)), since)
 	k.credited += credited
 	k.purse.refunded += credited
 	for i := range k.mirrors {
 		m := &k.mirrors[i]
-		m.purse.refunded += p.bringBack(m.purse, credited*min(1, m.granted/max(k.granted, math.SmallestNonzeroFloat64)), since)
+		part := credited * min(1, m.granted/max(k.granted, math.SmallestNonzeroFloat64))
+		m.purse.refunded += p.bringBack(m.purse, min(part, m.purse.lacked(since)), since)
 	}
 }
 
-// bringBack lifts a level by what left it after a moment, as far as it has lacked that ever since.
+// bringBack lifts a level by what left it after a moment and has been lacking ever since.
 func (p *Pool) bringBack(b *purse, units float64, since int64) float64 {
-	units = min(units, b.lacked(since))
-	if units <= 0 {
+	if !(units > 0) {
 		return 0
 	}
 	b.slack.fill(since, units)
+	for i := range b.sight.of {
+		b.sight.of[i].least -= units
+	}
 	b.lift += units
 	return units
 }

@@ -49,7 +49,7 @@ func (h *Holder) Report(demands []Demand, now time.Time) Report {
 			r.Wants = append(r.Wants, w)
 		}
 		if d := demands[i]; d.Bulk > h.bulk[d.Lane] {
-			r.Wants = append(r.Wants, Want{Lane: d.Lane, Bulk: d.Bulk, Units: append([]Amount(nil), d.Cost...)})
+			r.Wants = append(r.Wants, Want{Lane: d.Lane, Bulk: d.Bulk, Units: rounded(d.Cost)})
 		}
 	}
 	return r

@@ -82,6 +82,7 @@ func (p *Pool) resume(b *purse, k Known) {
 		room = b.shared(p.cfg.MaxHolders)
 	}
 	b.unknown = min(clean(k.Outstanding), room)
+	b.published = true
 	b.most = min(max(clean(k.Published), b.unknown), b.Capacity)
 	b.wanted = 0
 	if b.Kind == budget.Slots {

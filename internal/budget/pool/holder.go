@@ -4,6 +4,7 @@
 package pool
 
 import (
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -162,9 +163,25 @@ func (h *Holder) balance(k *pocket) float64 {
 	case k.Kind == budget.Slots:
 		return k.SafeBurst - k.inUse
 	case h.leased():
-		return k.granted()
+		return math.Round(k.granted()/grain) * grain
 	}
 	return k.safe
+}
+
+const (
+	// grain is what sums of what was granted and spent are rounded to, so that what was granted for a call suffices for it.
+	grain = 1.0 / (1 << 20)
+	// coarse is what the cost of a large call is rounded up to, for the same reason.
+	coarse = 1.0 / (1 << 10)
+)
+
+// rounded is a cost as it is asked for.
+func rounded(cost []Amount) []Amount {
+	out := append([]Amount(nil), cost...)
+	for i := range out {
+		out[i].Units = math.Ceil(out[i].Units/coarse) * coarse
+	}
+	return out
 }
 
 // granted is what is left of the grants.

@@ -38,6 +38,8 @@ type purse struct {
 	lift float64
 	// most bounds what may be out, as published; wanted is what it would have to be for a call that waits.
 	most, wanted float64
+	// published says that most was.
+	published bool
 
 	// silent counts holders that may be taking their safe share, known all that there are, beside those of Pool.
 	silent, known int
@@ -78,7 +80,7 @@ func (p *Pool) newPurse(b Budget, by Leader) *purse {
 		k.debt = min(clean(last.Debt), b.Capacity)
 		if last.Outstanding > 0 {
 			k.unknown = min(clean(last.Outstanding), b.Capacity)
-			k.most = k.unknown
+			k.most, k.published = k.unknown, true
 			k.wanted = min(k.Outstanding+k.unknown, b.Capacity)
 		}
 	}

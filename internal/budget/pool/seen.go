@@ -36,9 +36,9 @@ type sighting struct {
 	// most is what it said the provider has, at a time.
 	most float64
 	at   time.Time
-	// lowered is by how much P was lower then, since the moment.
-	lowered float64
-	since   int64
+	// lowered is by how much P was lower then, least the least that P lacked of its room since that moment.
+	lowered, least float64
+	since          int64
 }
 
 // sightings are those of one budget, the oldest first, and of whom nothing is believed.
@@ -133,14 +133,14 @@ func (p *Pool) lower(a *account, b *purse, most float64) {
 	if len(b.sight.of) == 0 {
 		p.sighted = append(p.sighted, b)
 	}
-	b.sight.of = append(b.sight.of, sighting{a.holder, most, p.now, lowered, b.slack.at})
+	b.sight.of = append(b.sight.of, sighting{a.holder, most, p.now, lowered, math.Inf(1), b.slack.at})
 	p.meet(p.now.Add(trusted * p.cfg.Interval))
 }
 
 // unsee gives back what a word lowered.
 func (p *Pool) unsee(b *purse, s *sighting) {
 	p.touch(b)
-	p.bringBack(b, s.lowered, s.since)
+	p.bringBack(b, min(s.lowered, s.least), s.since)
 }
 
 // forgetSights ends words that were not confirmed in time.

@@ -25,6 +25,9 @@ func (p *Pool) moment(since time.Duration) int64 { return int64(since / (p.cfg.I
 func (p *Pool) observe(b *purse) {
 	at := p.moment(p.now.Sub(p.start))
 	lack := max(0, p.room(b)-p.level(b))
+	for i := range b.sight.of {
+		b.sight.of[i].least = min(b.sight.of[i].least, lack)
+	}
 	if s := &b.slack; at > s.at {
 		for i := max(s.at+1, at-moments+1); i <= at; i++ {
 			s.least[i%moments] = lack

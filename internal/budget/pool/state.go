@@ -31,7 +31,7 @@ func (p *Pool) State(now time.Time) State {
 			continue
 		}
 		state := BudgetState{Name: b.Name, Outstanding: max(b.Outstanding, b.wanted, b.held+b.unknown)}
-		b.most = min(b.most, state.Outstanding)
+		b.most, b.published = min(b.most, state.Outstanding), true
 		if b.Kind == budget.Continuous {
 			state.Debt = max(0, -p.level(b))
 		}
@@ -54,6 +54,7 @@ func (p *Pool) Stale() bool {
 func (p *Pool) Published(s State) {
 	for _, state := range s.Budgets {
 		if b, ok := p.byName[state.Name]; ok {
+			b.published = true
 			b.most, b.wanted = max(b.most, min(clean(state.Outstanding), b.largest())), 0
 		}
 	}

@@ -88,7 +88,9 @@ type history struct {
 	drift      float64
 	// steady is a leader that lives on, and no edits: what mode LastGrant needs.
 	steady bool
-	edits  int
+	// editing histories have edits, which leave more room in the bound.
+	editing bool
+	edits   int
 }
 
 func drawConfig(r *rand.Rand) Config {
@@ -190,13 +192,14 @@ func drawHistory(tb testing.TB, seed int64) *history {
 		h.drift = 1e-3
 	}
 	h.network = newNetwork(tb, seed, drawConfig(r), f)
-	if r.Intn(2) == 0 {
+	h.editing = r.Intn(3) == 0
+	if r.Intn(3) == 0 {
 		h.seen = h.say
 	}
 	if r.Intn(3) == 0 {
 		h.use = h.may
 	}
-	if r.Intn(4) == 0 {
+	if r.Intn(8) == 0 {
 		h.outage, h.steady = OutageLastGrant, true
 		h.cfg.Silent = OutageLastGrant
 	}
@@ -240,7 +243,7 @@ func (h *history) event() {
 	case 5:
 		h.demand(g)
 	case 6:
-		if !h.steady && h.r.Intn(2) == 0 {
+		if h.editing && !h.steady {
 			h.edit()
 		}
 	}
