@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package schema compares the types this version of Headgate is built with against what the API server serves. A CRD that
-// was not upgraded together with the manager drops, without a word, every field it does not know, and a policy without
-// one of its limits limits less than it says.
+// was not upgraded together with the manager drops, without a word, every field it does not know, and a policy that lost
+// one of its limits holds back less than it says.
 //
 // Invariants: a field that the manager reads and the server drops is found, whatever its depth; the answer is remembered
 // once nothing is missing, and asked for again at most every few seconds while something is.

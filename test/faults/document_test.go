@@ -14,7 +14,7 @@ import (
 const preamble = `<!-- Written by go test ./test/faults -update; do not edit. -->
 # Faults
 
-Faults that users of comparable gateways, SDKs, sidecars and operators really met, each with what Headgate does and the tests that prove it. The names of the tests begin with the fault's number, so ` + "`go test ./... -run 'A4[A-Z]'`" + ` runs what is said of A4. A test fails when a fault has none, when one of those named here is skipped, and when this page is not what they say.
+What users of comparable gateways, SDKs, sidecars and operators really met: each fault with what Headgate does and the tests that prove it. The names of the tests begin with the fault's number, so ` + "`go test ./... -run 'A4[A-Z]'`" + ` runs what is said of A4. A test fails when a fault has none, when one of those named here is skipped, and when this page is not what they say.
 `
 
 // levels say how a test proves what it does, by where it stands; the first that fits.
