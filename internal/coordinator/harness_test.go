@@ -53,6 +53,7 @@ type world struct {
 	down     bool      // the API server is
 	expelled figures.Pod
 	reviewer coordinator.Reviewer // of tokens, instead of the world
+	states   coordinator.States   // of all leaders; nil keeps none
 }
 
 func newWorld(t *testing.T) *world {
@@ -103,7 +104,9 @@ func (w *world) start(name string, bounds coordinator.Bounds, listener net.Liste
 	if reviewer == nil {
 		reviewer = w
 	}
-	r.Server = coordinator.New(coordinator.Options{Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds})
+	r.Server = coordinator.New(coordinator.Options{
+		Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds, States: w.states,
+	})
 	r.http = coordinator.NewHTTPServer(r.Server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &w.cert, nil })
 	r.http.ErrorLog = log.New(discard{}, "", 0)
 	if listener == nil {
