@@ -194,10 +194,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	if len(m.of) > maxMemos || len(m.order) > maxMemos {
 		t.Errorf("%d are remembered, in %d places", len(m.of), len(m.order))
 	}
-	if k, ok := m.recall(name(maxMemos-1), b, start.Add(time.Second), 10*time.Second); !ok || k.Level != 3*maxMemos-1 {
+	if k, ok := m.recall(name(maxMemos-1), &b, start.Add(time.Second), 10*time.Second, nil); !ok || k.Level != 3*maxMemos-1 {
 		t.Errorf("the newest is not remembered: %v, %t", k, ok)
 	}
-	if _, ok := m.recall(name(maxMemos), b, start.Add(time.Second), 10*time.Second); ok {
+	if _, ok := m.recall(name(maxMemos), &b, start.Add(time.Second), 10*time.Second, nil); ok {
 		t.Error("an old one is remembered")
 	}
 }

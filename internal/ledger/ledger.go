@@ -32,6 +32,8 @@ type Ledger struct {
 	// dirty pools are laid out again before anything else is done.
 	dirty  map[Key]bool
 	memory memory
+	// coming are limits that came into pools by the edits that are being put in force.
+	coming []coming
 	// touched pools have heard something since they last granted.
 	touched []*shared
 	alarms  alarms

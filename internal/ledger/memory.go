@@ -32,6 +32,8 @@ type memo struct {
 	kind   budget.Kind
 	window time.Duration
 	at     time.Time
+	// of is the pool that had it, and keeps its books while it lasts.
+	of *shared
 }
 
 func newMemory() memory { return memory{of: map[origin]memo{}} }
@@ -49,8 +51,8 @@ func (m *memory) add(of origin, what memo) {
 }
 
 // recall is what a limit begins with that was seen within its window: no more than it had then. After a time nothing of it
-// is outstanding.
-func (m *memory) recall(of origin, b pool.Budget, now time.Time, after time.Duration) (pool.Known, bool) {
+// is outstanding, and a pool that had it before has it in its books.
+func (m *memory) recall(of origin, b *pool.Budget, now time.Time, after time.Duration, into *shared) (pool.Known, bool) {
 	what, ok := m.of[of]
 	if !ok {
 		return pool.Known{}, false
@@ -61,7 +63,7 @@ func (m *memory) recall(of origin, b pool.Budget, now time.Time, after time.Dura
 		return pool.Known{}, false
 	}
 	k := what.known
-	if gone > after {
+	if gone > after || what.of == into && into != nil {
 		k.Outstanding, k.Published = 0, b.Capacity
 	}
 	return k, true

@@ -13,7 +13,7 @@ import (
 )
 
 // SetPlan puts a namespace's plan in force; nil drops it. No edit refills a limit. The plan is kept, not copied.
-func (l *Ledger) SetPlan(namespace string, p *plan.Plan, _ time.Time) {
+func (l *Ledger) SetPlan(namespace string, p *plan.Plan, now time.Time) {
 	routes := l.spaces[namespace]
 	if routes == nil {
 		if p == nil || len(l.spaces) >= MaxNamespaces {
@@ -31,7 +31,7 @@ func (l *Ledger) SetPlan(namespace string, p *plan.Plan, _ time.Time) {
 		for j := range p.Policies[i].Routes {
 			policy, r := &p.Policies[i], &p.Policies[i].Routes[j]
 			id := Route{namespace, policy.Name, r.Name}
-			stays[id] = l.setRoute(id, routes, policy.MaxGateways, r)
+			stays[id] = l.setRoute(id, routes, policy.MaxGateways, r, now)
 		}
 	}
 	for id, r := range routes {
@@ -44,14 +44,13 @@ func (l *Ledger) SetPlan(namespace string, p *plan.Plan, _ time.Time) {
 }
 
 // setRoute is false if there is no room.
-func (l *Ledger) setRoute(id Route, routes map[Route]*route, maxGateways int32, p *plan.Route) bool {
+func (l *Ledger) setRoute(id Route, routes map[Route]*route, maxGateways int32, p *plan.Route, now time.Time) bool {
 	r := l.routes[id]
 	if r == nil {
 		if len(l.routes) >= MaxRoutes {
 			return false
 		}
-		l.numbers++
-		r = &route{id: id, number: l.numbers, members: map[string]*member{}}
+		r = &route{id: id, members: map[string]*member{}}
 		l.routes[id], routes[id] = r, r
 	}
 	if !r.follow(maxGateways, p) {
@@ -59,7 +58,7 @@ func (l *Ledger) setRoute(id Route, routes map[Route]*route, maxGateways int32, 
 	}
 	if key := keyOf(id, p); key != r.key {
 		l.undraw(r)
-		r.key = key
+		l.move(r, key, now)
 	}
 	if l.drawing[r.key] == nil {
 		l.drawing[r.key] = map[Route]*route{}
@@ -67,6 +66,21 @@ func (l *Ledger) setRoute(id Route, routes map[Route]*route, maxGateways int32, 
 	l.drawing[r.key][id] = r
 	l.dirty[r.key] = true
 	return true
+}
+
+// move has a route draw on another pool. Its gateways have other names there than they had before, should they have drawn on
+// it already: what they say now does not go on from what they said then.
+func (l *Ledger) move(r *route, key Key, now time.Time) {
+	from := r.pool
+	r.pool, r.key = nil, key
+	l.numbers++
+	r.number = l.numbers
+	for _, m := range r.members {
+		if from != nil {
+			from.leave(m, now)
+		}
+		m.name = r.nameOf(m.holder)
+	}
 }
 
 // undraw takes a route from the pool it was to draw on.

@@ -45,8 +45,7 @@ func (l *Ledger) settle(now time.Time) {
 		case s == nil && to == nil:
 		case s == nil:
 			begin[key] = to
-		case to != nil && s.pool.Apply(to.cfg, now):
-			l.adopt(s, to, now)
+		case to != nil && l.edit(s, to, now):
 		default:
 			l.end(s, now)
 			if to != nil {
@@ -59,14 +58,65 @@ func (l *Ledger) settle(now time.Time) {
 			l.begin(key, to, now)
 		}
 	}
+	l.resume(now)
+}
+
+// edit puts an edit of a pool in force, if that is possible without another one: nobody's term ends. Limits that come from
+// other pools are known once all edits are.
+func (l *Ledger) edit(s *shared, to *layout, now time.Time) bool {
+	stays := make(map[string]bool, len(to.cfg.Budgets))
+	var comes []int
+	for i := range to.cfg.Budgets {
+		name := to.cfg.Budgets[i].Name
+		stays[name] = true
+		if _, had := s.places[name]; !had {
+			comes = append(comes, i)
+		}
+	}
+	known := s.pool.Known(now)
+	if !s.pool.Apply(to.cfg, now) {
+		return false
+	}
+	for _, k := range known {
+		if !stays[k.Name] {
+			l.remember(s, k, now)
+		}
+	}
+	l.adopt(s, to, now)
+	for _, i := range comes {
+		l.coming = append(l.coming, coming{s, i})
+	}
+	return true
+}
+
+// coming is a limit that is new in a pool, by its place in the configuration.
+type coming struct {
+	*shared
+	i int
+}
+
+// resume has limits that came begin with what is known of them.
+func (l *Ledger) resume(now time.Time) {
+	for _, c := range l.coming {
+		if k, ok := l.known(&c.cfg.Budgets[c.i], c.origin[c.i], c.shared, now); ok {
+			c.pool.Resume([]pool.Known{k}, now)
+		}
+		c.pool.State(now)
+	}
+	clear(l.coming)
+	l.coming = l.coming[:0]
+}
+
+func (l *Ledger) remember(s *shared, k pool.Known, now time.Time) {
+	if i, ok := s.places[k.Name]; ok {
+		l.memory.add(s.origin[i], memo{known: k, kind: s.cfg.Budgets[i].Kind, window: s.cfg.Budgets[i].Window, at: now, of: s})
+	}
 }
 
 // end remembers what a pool had.
 func (l *Ledger) end(s *shared, now time.Time) {
 	for _, k := range s.pool.Known(now) {
-		if i, ok := s.places[k.Name]; ok {
-			l.memory.add(s.origin[i], memo{known: k, kind: s.cfg.Budgets[i].Kind, window: s.cfg.Budgets[i].Window, at: now})
-		}
+		l.remember(s, k, now)
 	}
 	for _, r := range s.routes {
 		if r.pool == s {
@@ -83,7 +133,13 @@ func (l *Ledger) begin(key Key, to *layout, now time.Time) {
 	s := &shared{key: key, epoch: l.term(), members: map[string]*member{}}
 	by := pool.Leader{Epoch: s.epoch, First: l.first(), Last: l.last.of(key, &to.cfg)}
 	s.pool = pool.New(to.cfg, by, now)
-	if known := l.known(to, now); len(known) > 0 {
+	var known []pool.Known
+	for i := range to.cfg.Budgets {
+		if k, ok := l.known(&to.cfg.Budgets[i], to.origin[i], nil, now); ok {
+			known = append(known, k)
+		}
+	}
+	if len(known) > 0 {
 		s.pool.Resume(known, now)
 	}
 	// What may be outstanding is bounded from the start on, whether that is published or not.
@@ -96,24 +152,18 @@ func (l *Ledger) begin(key Key, to *layout, now time.Time) {
 // first says that there was no leader before. That there is a document of one, whatever it is worth, belies it.
 func (l *Ledger) first() bool { return l.by.First && l.by.Last.Version == 0 }
 
-// known is what is known of limits in this leadership: what they had in another pool, or that nobody has anything.
-func (l *Ledger) known(to *layout, now time.Time) []pool.Known {
-	var out []pool.Known
-	for i, b := range to.cfg.Budgets {
-		after := longest(l.opts.TTL)
-		if b.Kind == budget.Slots {
-			after += longest(l.opts.Drain)
-		}
-		k, ok := l.memory.recall(to.origin[i], b, now, after)
-		if !ok && !l.first() && !now.Before(l.began.Add(after)) {
-			k, ok = pool.Known{Published: b.Capacity, Capacity: b.Capacity}, true
-		}
-		if ok {
-			k.Name = b.Name
-			out = append(out, k)
-		}
+// known is what is known of a limit in this leadership: what it had in another pool, or that nobody has anything.
+func (l *Ledger) known(b *pool.Budget, of origin, into *shared, now time.Time) (pool.Known, bool) {
+	after := longest(l.opts.TTL)
+	if b.Kind == budget.Slots {
+		after += longest(l.opts.Drain)
 	}
-	return out
+	k, ok := l.memory.recall(of, b, now, after, into)
+	if !ok && !l.first() && !now.Before(l.began.Add(after)) {
+		k, ok = pool.Known{Published: b.Capacity, Capacity: b.Capacity}, true
+	}
+	k.Name = b.Name
+	return k, ok
 }
 
 // adopt has routes draw on a pool as it is laid out now.

@@ -47,6 +47,9 @@ type leading struct {
 	end   time.Duration
 	drift float64
 	begun time.Duration
+	// wrote is when it published told.
+	wrote time.Duration
+	told  State
 }
 
 func (l *leading) at(now time.Duration) time.Time {
@@ -115,6 +118,9 @@ type world struct {
 	fastest float64
 	crashes int
 	drift   func() float64
+	// referees see what arrives at the provider, up to jitter after it was sent.
+	referees map[string]*referee
+	jitter   time.Duration
 }
 
 // meter is the provider's side of one limit: what was spent against a rate. Its rate may be edited.
@@ -320,6 +326,20 @@ func (w *world) publish(l *leading) {
 	w.document = data
 	l.Published(s)
 	l.Advance(l.at(w.now))
+	l.wrote, l.told = w.now, s
+}
+
+// publishing writes as the coordinator does: soon when a grant waits for it, now and then when there is something new.
+func (w *world) publishing(l *leading) {
+	since := w.now - l.wrote
+	if l.Stale() && since >= time.Second {
+		w.publish(l)
+	} else if since >= 30*time.Second {
+		l.wrote = w.now
+		if s := l.State(l.at(w.now)); !s.Same(&l.told) {
+			w.publish(l)
+		}
+	}
 }
 
 func (w *world) leader() *leading {
@@ -497,8 +517,8 @@ func (w *world) report(d *drawing) {
 func (w *world) grant(l *leading) {
 	at := l.at(w.now)
 	l.Advance(at)
-	if l.Stale() && w.leader() == l {
-		w.publish(l)
+	if w.leader() == l {
+		w.publishing(l)
 	}
 	for _, to := range l.Changed(nil) {
 		g, ok := l.Grant(to, at)
@@ -531,6 +551,9 @@ func (d *drawing) take(units float64) bool {
 	for i, l := range d.plan.Limits {
 		if l.Budget != plan.InFlight {
 			w.meters[d.meter(l.Name)].spend(w.now, cost[i].Units)
+			if r := w.referees[d.meter(l.Name)]; r != nil {
+				r.arrivals = append(r.arrivals, arrival{w.now + time.Duration(w.rand.Float64()*float64(w.jitter)), cost[i].Units})
+			}
 		}
 	}
 	d.Settle(&t, nil, w.clock())
