@@ -5,11 +5,13 @@ package controller
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -24,6 +26,8 @@ type decision struct {
 	json []byte
 	// views are the parts of each policy's status that reports have no say in, by name.
 	views map[string]policyView
+	// guaranteed is the namespace's own part of each account, in percent.
+	guaranteed map[string]int32
 }
 
 // policyView is one policy as the last reconcile saw it.
@@ -38,7 +42,7 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 	pods := candidates(seen.pods, seen.optedIn)
 	in := policy.Inputs{
 		Namespace: seen.namespace, ProviderCA: r.ProviderCA, CoordinatorCA: r.bundle(seen.plan),
-		Previous: seen.plan, Now: r.Now(), PodsSeen: state.podsSeen,
+		Previous: seen.plan, Now: r.Now(), PodsSeen: state.podsSeen, Accounts: seen.accounts,
 	}
 	policies := seen.policies
 	if len(seen.dropped) > 0 {
@@ -60,7 +64,10 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 	if err != nil {
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
-	d := &decision{plan: compiled, json: encoded}
+	d := &decision{plan: compiled, json: encoded, guaranteed: map[string]int32{}}
+	for name, a := range seen.accounts {
+		d.guaranteed[name] = a.Tenant.GuaranteedPercent
+	}
 	d.views = r.views(seen, d, outcomes, matched)
 	return d, nil
 }
@@ -116,7 +123,7 @@ func (r *Reconciler) webhookSeen(pod *corev1.Pod) {
 func accepted(o policy.Outcome) status.Outcome {
 	switch {
 	case len(o.Errors) > 0:
-		return status.Outcome{Reason: v1alpha1.ReasonInvalid, Message: problems(o)}
+		return status.Outcome{Reason: cmp.Or(o.Account, v1alpha1.ReasonInvalid), Message: problemsIn(o.Errors)}
 	case o.TooBig:
 		return status.Outcome{Reason: v1alpha1.ReasonPlanTooBig, Message: fmt.Sprintf(
 			"The namespace's plan would exceed %d KiB, or %d policies, with this policy; the older ones stay.", plan.MaxBytes>>10, plan.MaxPolicies)}
@@ -134,12 +141,12 @@ func accepted(o policy.Outcome) status.Outcome {
 // maxProblems are told at once; with more, the first are corrected first.
 const maxProblems = 3
 
-func problems(o policy.Outcome) string {
+func problemsIn(errs field.ErrorList) string {
 	var all []string
-	for _, e := range o.Errors[:min(len(o.Errors), maxProblems)] {
+	for _, e := range errs[:min(len(errs), maxProblems)] {
 		all = append(all, e.Error())
 	}
-	if more := len(o.Errors) - maxProblems; more > 0 {
+	if more := len(errs) - maxProblems; more > 0 {
 		all = append(all, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, "; ") + "."

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/policy"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
@@ -23,7 +24,12 @@ type observed struct {
 	// terminating, or not there.
 	terminating bool
 	optedIn     bool
-	policies    []v1alpha1.RateLimitPolicy
+	// labels are the namespace's.
+	labels   map[string]string
+	policies []v1alpha1.RateLimitPolicy
+	// accountRefs are the accounts that the policies refer to, accounts those of them that there are.
+	accountRefs []string
+	accounts    map[string]policy.Account
 	// dropped are fields that the API server dropped, if the policies had them.
 	dropped []string
 	pods    []corev1.Pod
@@ -75,7 +81,10 @@ func (r *Reconciler) observe(ctx context.Context, name string) (*observed, error
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
 	o.pods = pods.Items
-	return o, r.observeObjects(ctx, o)
+	if err := r.observeObjects(ctx, o); err != nil {
+		return o, err
+	}
+	return o, r.observeAccounts(ctx, o)
 }
 
 func (r *Reconciler) observeSchema(o *observed) (err error) {
@@ -95,6 +104,7 @@ func (r *Reconciler) observeNamespace(ctx context.Context, o *observed) error {
 		return fmt.Errorf("get the namespace: %w", err)
 	}
 	o.terminating = !ns.DeletionTimestamp.IsZero()
+	o.labels = ns.Labels
 	o.optedIn = ns.Labels[v1alpha1.LabelInject] == v1alpha1.InjectEnabled
 	return nil
 }

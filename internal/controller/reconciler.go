@@ -16,6 +16,8 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
+	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/status"
 )
 
@@ -46,6 +48,24 @@ type Reports interface {
 	TakeChanged() []string
 }
 
+// Accounts takes all accounts, whenever one of them is another.
+type Accounts interface {
+	// SetAccounts owns what it is given.
+	SetAccounts(accounts []ledger.Account)
+}
+
+// Budgets are the pools behind accounts and policies.
+type Budgets interface {
+	// Budgets are the newest figures, which nobody changes any more.
+	Budgets() ledger.Figures
+}
+
+// Store is where budgets are drawn from that several clusters share.
+type Store interface {
+	// StoreLost says since when it does not answer.
+	StoreLost() (since time.Time, lost bool)
+}
+
 // Options are what a Reconciler needs.
 type Options struct {
 	// Client reads from caches, and reads its own writes.
@@ -54,6 +74,11 @@ type Options struct {
 	Env     client.Reader
 	Plans   Plans
 	Reports Reports
+	// Accounts takes the ProviderAccounts, and Budgets tells what was made of them; nil where nobody shares budgets.
+	Accounts Accounts
+	Budgets  Budgets
+	// Store tells whether the store that budgets are drawn from answers; nil where none is used.
+	Store Store
 	// Recorder writes Events.
 	Recorder events.EventRecorder
 	// CoordinatorCA is the PEM bundle that verifies the coordinator.
@@ -77,6 +102,8 @@ type Reconciler struct {
 	Options
 	namespaces *namespaces
 	pods       *podCounts
+	accounts   *accountBook
+	touched    *touchedAccounts
 	started    time.Time
 	// called: some pod shows that the webhook was called for it.
 	called atomic.Bool
@@ -86,6 +113,7 @@ type Reconciler struct {
 func New(opts Options) *Reconciler {
 	return &Reconciler{
 		Options: opts, namespaces: newNamespaces(), started: opts.Now(),
+		accounts: newAccountBook(opts.Now()), touched: newTouchedAccounts(),
 		pods: &podCounts{counts: map[string]map[string]v1alpha1.GatewayCounts{}},
 	}
 }
@@ -102,6 +130,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 	if seen.gone() {
 		r.Plans.SetPlan(req.Name, 0, nil)
 		r.pods.put(req.Name, nil)
+		r.accounts.put(req.Name, &plan.Plan{}, nil, nil, r.Now())
 		r.namespaces.forget(state)
 		return result, nil
 	}
@@ -110,6 +139,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		return result, err
 	}
 	state.decided = decided
+	r.noteAccounts(seen, decided)
 	if len(seen.dropped) > 0 {
 		result.RequeueAfter = schemaRetry
 	}

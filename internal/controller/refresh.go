@@ -29,6 +29,8 @@ type Refresher struct {
 	reconciler *Reconciler
 	// stale takes namespaces whose plan no longer holds what it should.
 	stale chan<- event.GenericEvent
+	// due has the accounts looked at.
+	due chan<- event.GenericEvent
 	// bundle is the CA bundle that plans were last made with.
 	bundle []byte
 }
@@ -48,8 +50,11 @@ func (f *Refresher) Start(ctx context.Context) error {
 			return nil
 		case <-f.reconciler.Reports.Changed():
 			f.refresh(ctx, f.changed(ctx))
+		case <-f.reconciler.touched.signal:
+			f.replanAccounts(ctx)
 		case <-ticker.C:
 			f.checkBundle(ctx)
+			f.lookAtAccounts(ctx)
 			f.refresh(ctx, f.reconciler.namespaces.names())
 		}
 	}
@@ -85,12 +90,28 @@ func (f *Refresher) refresh(ctx context.Context, names []string) {
 // replan has every namespace reconciled: certificates changed, and plans carry the bundle.
 func (f *Refresher) replan(ctx context.Context) {
 	for _, name := range f.reconciler.namespaces.names() {
-		ns := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		select {
-		case f.stale <- event.GenericEvent{Object: ns}:
-		case <-ctx.Done():
-			return
+		send(ctx, f.stale, name)
+	}
+}
+
+// replanAccounts has the namespaces reconciled whose accounts are divided among another number of gateways.
+func (f *Refresher) replanAccounts(ctx context.Context) {
+	for _, account := range f.reconciler.touched.take() {
+		for _, namespace := range f.reconciler.referring(ctx, account) {
+			send(ctx, f.stale, namespace)
 		}
+	}
+	f.lookAtAccounts(ctx)
+}
+
+// lookAtAccounts has their statuses compared with what gateways report, and the coordinator told what is new.
+func (f *Refresher) lookAtAccounts(ctx context.Context) { send(ctx, f.due, allAccounts.Name) }
+
+func send(ctx context.Context, to chan<- event.GenericEvent, name string) {
+	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	select {
+	case to <- event.GenericEvent{Object: object}:
+	case <-ctx.Done():
 	}
 }
 

@@ -37,12 +37,13 @@ func Setup(mgr ctrl.Manager, env cache.Cache, r *Reconciler) error {
 	if err := r.readSchema(mgr); err != nil {
 		return err
 	}
-	stale := make(chan event.GenericEvent)
-	refresher := &Refresher{reconciler: r, stale: stale}
+	stale, due := make(chan event.GenericEvent), make(chan event.GenericEvent)
+	refresher := &Refresher{reconciler: r, stale: stale, due: due}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("ratelimitpolicy").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Watches(&v1alpha1.RateLimitPolicy{}, byNamespace(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.ProviderAccount{}, r.byAccount(), builder.WithPredicates(accountChanged())).
 		Watches(&corev1.Pod{}, podHandler(), builder.WithPredicates(podChanged())).
 		Watches(&corev1.ConfigMap{}, byNamespace()).
 		Watches(&corev1.Namespace{}, byName(), builder.WithPredicates(namespaceChanged())).
@@ -51,6 +52,9 @@ func Setup(mgr ctrl.Manager, env cache.Cache, r *Reconciler) error {
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("set up the controller: %w", err)
+	}
+	if err := setupAccounts(mgr, r, due); err != nil {
+		return err
 	}
 	return mgr.Add(refresher)
 }
@@ -95,10 +99,10 @@ func podChanged() predicate.Predicate {
 	}}
 }
 
-// namespaceChanged lets through the label that asks for injection, and the namespace's end.
+// namespaceChanged lets through labels, which ask for injection and which accounts allow by, and the namespace's end.
 func namespaceChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetLabels()[v1alpha1.LabelInject] != e.ObjectNew.GetLabels()[v1alpha1.LabelInject] ||
+		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) ||
 			(e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
 	}}
 }

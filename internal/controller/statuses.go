@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,13 +18,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/status"
 )
+
+// sharedInputs are the same for all policies of a namespace.
+type sharedInputs struct {
+	rejections []status.Rejection
+	budgets    ledger.Figures
+	storeLost  time.Time
+}
 
 // writeStatuses writes the status of each policy that is due. It reports whether a policy had changed in
 // the meantime, which is no error: what changed it brings the next reconcile.
 func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, policies []v1alpha1.RateLimitPolicy) (conflict bool, err error) {
-	rejections := r.Reports.Rejections(state.name)
+	rest := sharedInputs{rejections: r.Reports.Rejections(state.name), budgets: r.budgets(), storeLost: r.storeLost()}
 	counts := make(map[string]v1alpha1.GatewayCounts, len(policies))
 	defer r.pods.put(state.name, counts)
 	var errs []error
@@ -33,7 +42,7 @@ func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, polici
 			conflict = conflict || ok // a reconcile of the newer spec is on its way
 			continue
 		}
-		built, err := r.writeStatus(ctx, state, &policies[i], view, rejections)
+		built, err := r.writeStatus(ctx, state, &policies[i], view, rest)
 		counts[policies[i].Name] = built.Status.Gateways
 		switch {
 		case apierrors.IsConflict(err):
@@ -47,9 +56,9 @@ func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, polici
 
 // writeStatus builds the status and, if it is due, patches against the version the policy was read in.
 // Events follow a write, so that what was told is what the status says was told.
-func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) (status.Result, error) {
+func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rest sharedInputs) (status.Result, error) {
 	now := r.Now()
-	built := status.Build(r.inputs(state, p, view, rejections), p.Status, now)
+	built := status.Build(r.inputs(state, p, view, rest), p.Status, now)
 	if !status.Due(p.Status, built, now) {
 		return built, nil
 	}
@@ -75,21 +84,28 @@ func related(namespace, pod string) runtime.Object {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod}}
 }
 
-func (r *Reconciler) inputs(state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rejections []status.Rejection) status.Inputs {
+func (r *Reconciler) inputs(state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rest sharedInputs) status.Inputs {
 	in := status.Inputs{
 		Namespace: p.Namespace, Name: p.Name, Generation: p.Generation,
 		Mode:     cmp.Or(p.Spec.Mode, v1alpha1.ModeEnforce),
 		Accepted: view.outcome, Compiled: view.compiled, Pods: view.pods,
 		PlanRevision: state.decided.plan.Revision,
 		Figures:      r.Reports.Policy(p.Namespace, p.Name, r.Now()),
-		Rejections:   rejections,
+		Rejections:   rest.rejections,
+		Guaranteed:   state.decided.guaranteed,
+		StoreLost:    rest.storeLost,
+		Budgets:      map[string]ledger.RouteFigures{},
 		Learning:     r.Now().Sub(r.started) < learning,
 		// A pod of another namespace may show it that this process has not looked at yet.
 		WebhookUnseen: !r.called.Load() && r.Now().Sub(r.started) >= learning,
 		Raised:        state.raised[p.UID],
 	}
 	for i := range p.Spec.Providers {
-		in.Providers = append(in.Providers, p.Spec.Providers[i].Name)
+		name := p.Spec.Providers[i].Name
+		in.Providers = append(in.Providers, name)
+		if f, ok := rest.budgets.Routes[ledger.Route{Namespace: p.Namespace, Policy: p.Name, Provider: name}]; ok {
+			in.Budgets[name] = f
+		}
 	}
 	return in
 }

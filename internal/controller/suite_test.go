@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/status"
@@ -34,6 +36,7 @@ import (
 var (
 	env        *controlplane.Env
 	gateways   = &fakeGateways{figures: map[string]figures.PolicyFigures{}, plans: map[string]int64{}, changed: make(chan struct{}, 1)}
+	pools      = &fakePools{figures: ledger.Figures{Accounts: map[string]ledger.AccountFigures{}, Routes: map[ledger.Route]ledger.RouteFigures{}}}
 	reconciler *Reconciler
 )
 
@@ -86,6 +89,7 @@ func startController(ctx context.Context, done chan<- error) error {
 	}
 	reconciler = New(Options{
 		Client: mgr.GetClient(), Env: envCache, Plans: gateways, Reports: gateways,
+		Accounts: pools, Budgets: pools, Store: pools,
 		Recorder: mgr.GetEventRecorder("headgate"), CoordinatorCA: gateways.bundle, Now: time.Now,
 	})
 	if err := Setup(mgr, envCache, reconciler); err != nil {
@@ -93,6 +97,57 @@ func startController(ctx context.Context, done chan<- error) error {
 	}
 	go func() { done <- mgr.Start(ctx) }()
 	return nil
+}
+
+// fakePools keep the accounts they are told, and say of budgets what tests want them to.
+type fakePools struct {
+	mu       sync.Mutex
+	accounts []ledger.Account
+	figures  ledger.Figures
+	lost     time.Time
+}
+
+func (p *fakePools) SetAccounts(accounts []ledger.Account) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.accounts = accounts
+}
+
+// account is the one of the name as it was told last.
+func (p *fakePools) account(name string) (ledger.Account, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.accounts {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return ledger.Account{}, false
+}
+
+func (p *fakePools) Budgets() ledger.Figures {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return ledger.Figures{Accounts: maps.Clone(p.figures.Accounts), Routes: maps.Clone(p.figures.Routes)}
+}
+
+func (p *fakePools) say(account string, f ledger.AccountFigures, routes map[ledger.Route]ledger.RouteFigures) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.figures.Accounts[account] = f
+	maps.Copy(p.figures.Routes, routes)
+}
+
+func (p *fakePools) lose(since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = since
+}
+
+func (p *fakePools) StoreLost() (time.Time, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost, !p.lost.IsZero()
 }
 
 // fakeGateways say what tests want them to, and keep the plans they were pushed.

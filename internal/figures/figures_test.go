@@ -338,3 +338,42 @@ func TestModelsAreBoundedAndTheRestIsOther(t *testing.T) {
 		t.Errorf("%d models", len(models))
 	}
 }
+
+// What the provider states counts once a call was sent after which it was known, and of gateways that sent of late.
+func TestWhatTheProviderStatesIsCounted(t *testing.T) {
+	s, start := NewStore(), time.Unix(1_800_000_000, 0)
+	report := func(pod string, sequence, sends uint64, known bool, limit float64, at time.Time) {
+		s.Observe(Pod{"team", pod, pod}, 1, &wire.Report{Sequence: sequence, UptimeMillis: 1, Routes: []*wire.RouteReport{{
+			Policy: "p", Provider: "openai", Sends: sends,
+			Limits: []*wire.LimitReport{{Name: "acme:tokens", ProviderKnown: known, ProviderLimit: limit, ProviderRemaining: 1}},
+		}}}, at)
+	}
+	steps := []struct {
+		pod             string
+		sequence, sends uint64
+		known           bool
+		limit           float64
+		after           time.Duration
+		said            int
+		least           float64
+	}{
+		{"a", 1, 0, false, 0, 0, 0, 0},
+		{"a", 2, 1, false, 0, 0, 0, 0},              // it sent, and the provider told nothing
+		{"a", 3, 2, true, 400, 0, 1, 400},           // it told
+		{"a", 4, 2, true, 400, time.Second, 1, 400}, // nothing was sent since
+		{"a", 5, 4, true, 300, time.Second, 2, 300},
+		{"b", 1, 1, true, 200, 0, 3, 200},
+		{"b", 2, 2, true, -5, 0, 2, 300}, // what no provider means is nothing
+		{"b", 3, 3, true, 500, 0, 3, 300},
+		{"b", 4, 4, true, 500, Window, 2, 500}, // a has not sent within the window
+	}
+	now := start
+	for i, step := range steps {
+		now = now.Add(step.after)
+		report(step.pod, step.sequence, step.sends, step.known, step.limit, now)
+		f, _ := s.Policy("team", "p", now)
+		if got := f.Limits[0]; got.ProviderSaid != step.said || got.ProviderLeast != step.least {
+			t.Fatalf("step %d: said %d times, %g at least; want %d, %g", i, got.ProviderSaid, got.ProviderLeast, step.said, step.least)
+		}
+	}
+}

@@ -68,6 +68,21 @@ type limitSeen struct {
 	atProvider, ofProvider          float64
 	providerBinding                 bool
 	effective, outsiders            float64
+	// said counts reports of sends after which the provider's limit was known.
+	said int
+}
+
+// maxSaid is more than anybody asks for.
+const maxSaid = 100
+
+// heard counts a report; sent says that something was sent since the one before.
+func (l *limitSeen) heard(sent bool) {
+	switch {
+	case !l.known || l.ofProvider <= 0:
+		l.said = 0
+	case sent:
+		l.said = min(l.said+1, maxSaid)
+	}
 }
 
 type laneSeen struct {

@@ -149,6 +149,7 @@ func (o *observation) limit(key limitKey, p *provider, rt *route, l *wire.LimitR
 	s.held, s.reserved = amount(l.GetHeldForLanes()), amount(l.GetReserved())
 	s.binding, s.known = l.GetBinding(), l.GetProviderKnown()
 	s.atProvider, s.ofProvider = level(l.GetProviderRemaining()), amount(l.GetProviderLimit())
+	s.heard(rt.lastSend.Equal(o.now))
 	s.providerBinding, s.effective, s.outsiders = l.GetProviderBinding(), fraction(l.GetEffective()), amount(l.GetOutsidersPerSecond())
 	return grew
 }

@@ -23,7 +23,7 @@ func (r *reader) limits(provider string, p *provider, routes []*route) []LimitFi
 			Offered: agg.offered.read(r.agg.since, r.now, span),
 			Used:    agg.used.read(r.agg.since, r.now, span),
 		}
-		if !f.levels(name, routes) && r.removed(agg.touched, routes) {
+		if !f.levels(name, routes, r.now) && r.removed(agg.touched, routes) {
 			continue // an edit removed it
 		}
 		f.UsedBy = r.users(limitKey{routeKey{r.policy, provider}, name}, f.Used.recent)
@@ -33,7 +33,7 @@ func (r *reader) limits(provider string, p *provider, routes []*route) []LimitFi
 }
 
 // levels adds the levels of the gateways up, and says whether any reports the limit now.
-func (f *LimitFigures) levels(name string, routes []*route) bool {
+func (f *LimitFigures) levels(name string, routes []*route, now time.Time) bool {
 	found := false
 	var known time.Time
 	var used float64
@@ -52,6 +52,12 @@ func (f *LimitFigures) levels(name string, routes []*route) bool {
 		f.OutsidersPerSecond = max(f.OutsidersPerSecond, s.outsiders)
 		used += s.capacity * s.effective
 		f.provider(s, rt.lastSend, &known)
+		if s.said > 0 && now.Sub(rt.lastSend) <= Window {
+			f.ProviderSaid += s.said
+			if f.ProviderLeast == 0 || s.ofProvider < f.ProviderLeast {
+				f.ProviderLeast = s.ofProvider
+			}
+		}
 	}
 	// Each gateway cuts its own part.
 	f.Effective = 1

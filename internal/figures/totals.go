@@ -112,7 +112,7 @@ func (r *reader) totals() []ProviderTotals {
 
 func (l *limit) totals(name string, routes []*route) LimitTotals {
 	var now LimitFigures
-	now.levels(name, routes)
+	now.levels(name, routes, time.Time{}) // totals say nothing of what the provider told of late
 	return LimitTotals{Name: name, Offered: l.offered.total, Used: l.used.total, Remaining: now.Remaining}
 }
 

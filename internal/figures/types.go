@@ -72,6 +72,10 @@ type LimitFigures struct {
 	ProviderKnown     bool
 	ProviderRemaining float64
 	ProviderLimit     float64
+	// ProviderSaid counts the answers in which the provider told the limit, to gateways that sent within the window and
+	// report; ProviderLeast is the least of what each of these was told last.
+	ProviderSaid  int
+	ProviderLeast float64
 	// ProviderBinding: calls wait for what the provider allows.
 	ProviderBinding bool
 	// Effective is the part of the provider's rate that the gateways use after it refused, above 0 to 1.

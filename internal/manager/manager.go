@@ -167,6 +167,7 @@ func (p *parts) addController() error {
 	}
 	reconciler := controller.New(controller.Options{
 		Client: p.mgr.GetClient(), Env: env, Plans: p.coordinator, Reports: p.coordinator,
+		Accounts: p.coordinator, Budgets: p.coordinator,
 		Recorder:      p.mgr.GetEventRecorder("headgate"),
 		CoordinatorCA: p.source.Bundle, ProviderCA: p.opts.providerCA, Now: time.Now,
 	})

@@ -113,7 +113,7 @@ func summarize(in Inputs, views []providerView, v verdict, now time.Time) v1alph
 // boundBy names what calls wait for: a limit of ours, or the provider.
 func (v verdict) boundBy() string {
 	switch v.reason {
-	case v1alpha1.ReasonPolicyLimit, v1alpha1.ReasonObserveOnly:
+	case v1alpha1.ReasonPolicyLimit, v1alpha1.ReasonAccountShare, v1alpha1.ReasonObserveOnly:
 		if v.limit != nil {
 			return v.limit.name
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -40,6 +41,35 @@ func quiet(in *Inputs) {
 		l := &in.Figures.Lanes[i]
 		l.Refused, l.Queued, l.QueuedOldest, l.WaitMedian, l.WaitWorst = 0, 0, 0, 40*time.Millisecond, time.Second
 	}
+}
+
+// silentBefore has no gateway that reports.
+func silentBefore() v1alpha1.RateLimitPolicyStatus {
+	p := examplePrevious()
+	p.Conditions[1].Reason, p.Conditions[1].Status = v1alpha1.ReasonNoReports, metav1.ConditionUnknown
+	p.Gateways.Injected = 11
+	return p
+}
+
+// ofAccount makes the input tokens those of an account that is shared: 2M a minute, of which the namespace is sure of a
+// tenth and has a fifth now.
+func ofAccount(in *Inputs) {
+	r := &in.Compiled.Routes[0]
+	r.Account = "acme"
+	r.Limits[1] = plan.Limit{
+		Name: "acme:input-tokens", Budget: plan.InputTokens, Amount: 2_000_000, Burst: 2_000_000, WindowSeconds: 60, Account: "acme", MaxGateways: 200,
+	}
+	in.Figures.Limits[0].Name = "acme:input-tokens"
+	in.Guaranteed = map[string]int32{"acme": 10}
+	in.Budgets = map[string]ledger.RouteFigures{"anthropic": {
+		Account: "acme",
+		Limits: []ledger.LimitFigures{
+			{Name: "requests", Guaranteed: 4000, Share: 4000, Used: 123},
+			{Name: "acme:input-tokens", Account: "acme", Guaranteed: 200_000, Share: 402_000, Used: 400_000, Borrowed: 200_000, Waiting: 27_000},
+		},
+		Lanes:   []ledger.LaneFigures{{Name: "bulk", Waiting: 1, NextBulk: 21400 * time.Millisecond, Binding: "acme:input-tokens", Known: true}, {Name: "chat"}},
+		Holders: 11,
+	}}
 }
 
 var goldenCases = map[string]struct {
@@ -137,17 +167,58 @@ var goldenCases = map[string]struct {
 		quiet(in)
 		in.Rejections = []Rejection{{Pod: "ingest-0", Revision: 1, Message: "version 2 is not known"}}
 	})},
-	"disconnected": {inputs: withExample(func(in *Inputs) { in.Figures = figures.PolicyFigures{} }), previous: func() v1alpha1.RateLimitPolicyStatus {
-		p := examplePrevious()
-		p.Conditions[1].Reason, p.Conditions[1].Status = v1alpha1.ReasonNoReports, metav1.ConditionUnknown
-		p.Gateways.Injected = 11
-		return p
-	}},
+	"disconnected": {inputs: withExample(func(in *Inputs) { in.Figures = figures.PolicyFigures{} }), previous: silentBefore},
 	"calls too large and retried twice": {inputs: withExample(func(in *Inputs) {
 		p := &in.Figures.Providers[0]
 		p.TooLarge, p.LargestTooLarge, p.StackedRetries = 3, 520_000, 41
 		p.StackedMostlyBy = "anthropic-go"
 	}), previous: examplePrevious},
+	"held by the account's share": {inputs: withExample(ofAccount), previous: examplePrevious},
+	"all of the account": {inputs: withExample(func(in *Inputs) {
+		ofAccount(in)
+		b := in.Budgets["anthropic"]
+		b.Limits[1].Share = 2_000_000
+		in.Guaranteed = nil
+	}), previous: examplePrevious},
+	"of an account, quiet": {inputs: withExample(func(in *Inputs) {
+		ofAccount(in)
+		quiet(in)
+		in.Figures.Limits[0].Used, in.Figures.Limits[0].Offered = figures.NewFlow(5*120_000, figures.Window), figures.NewFlow(5*120_000, figures.Window)
+		in.Budgets["anthropic"].Limits[1].Borrowed = 0
+	}), previous: examplePrevious},
+	"an account that is learned": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		r := &in.Compiled.Routes[0]
+		r.Account, r.Limits = "acme", []plan.Limit{
+			{Name: "acme:input-tokens", Budget: plan.InputTokens, Amount: plan.MaxAmount, Burst: plan.MaxAmount, WindowSeconds: 60, Watch: true},
+		}
+		in.Figures.Limits = in.Figures.Limits[:1]
+		in.Figures.Limits[0].Name = "acme:input-tokens"
+	}), previous: examplePrevious},
+	"not allowed by the account": {inputs: withExample(func(in *Inputs) {
+		in.Accepted = Outcome{v1alpha1.ReasonAccountNotAllowed, "spec.providers[0].accountRef.name: Forbidden: ProviderAccount acme does not allow this namespace."}
+		r := &in.Compiled.Routes[0]
+		r.Limits = append([]plan.Limit{{Name: "acme:not-allowed", Budget: plan.Requests, WindowSeconds: 60}}, r.Limits...)
+		for i := range in.Figures.Limits {
+			in.Figures.Limits[i].Binding = false
+		}
+		in.Figures.Limits = append(in.Figures.Limits, figures.LimitFigures{Provider: "anthropic", Name: "acme:not-allowed", Binding: true, Offered: figures.NewFlow(613, figures.Window)})
+	})},
+	"the account is gone": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		in.Accepted = Outcome{v1alpha1.ReasonAccountNotFound, "spec.providers[0].accountRef.name: Invalid value: \"acme\": there is no ProviderAccount of that name, or it is not accepted."}
+	})},
+	"budget store lost": {inputs: withExample(func(in *Inputs) {
+		quiet(in)
+		in.StoreLost = exampleNow.Add(-20 * time.Minute)
+	}), previous: examplePrevious},
+	"disconnected, other outage modes": {inputs: withExample(func(in *Inputs) {
+		in.Figures = figures.PolicyFigures{}
+		open := exampleRoute()
+		open.Name, open.Outage = "openai", plan.Open
+		in.Compiled.Routes[0].Outage = plan.LastGrant
+		in.Compiled.Routes = append(in.Compiled.Routes, open)
+	}), previous: silentBefore},
 	"older contract": {inputs: withExample(func(in *Inputs) {
 		quiet(in)
 		in.Pods = in.Pods[1:2]

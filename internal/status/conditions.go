@@ -53,6 +53,12 @@ func (in Inputs) inForce() string {
 	if in.Compiled == nil {
 		return "The policy is not in force."
 	}
+	switch in.Accepted.Reason {
+	case v1alpha1.ReasonAccountNotFound:
+		return "What the policy itself states is in force; of an account that was there before, gateways keep to their safe share."
+	case v1alpha1.ReasonAccountNotAllowed:
+		return "Calls of the account's providers are refused; the rest of the policy is in force."
+	}
 	return fmt.Sprintf("Generation %d stays in force.", in.Compiled.Generation)
 }
 
@@ -60,7 +66,7 @@ func (in Inputs) inForce() string {
 func contents(in Inputs) string {
 	limits, lanes := 0, 0
 	for _, r := range in.Compiled.Routes {
-		limits += len(r.Limits)
+		limits += len(declaredLimits(r))
 		for _, l := range r.Lanes {
 			if l.Name != "default" {
 				lanes++
@@ -180,24 +186,31 @@ func plural(n int, one, many string) string {
 
 // set turns findings into conditions, keeping the time of the last transition where status stayed.
 func (s conditionSet) conditions(in Inputs, previous []metav1.Condition, now time.Time) []metav1.Condition {
-	out := make([]metav1.Condition, 0, 5)
-	for _, c := range []struct {
-		kind string
-		finding
-	}{
+	return inOrder(in.Generation, previous, now, []typed{
 		{v1alpha1.ConditionAccepted, s.accepted},
 		{v1alpha1.ConditionProgrammed, s.programmed},
 		{v1alpha1.ConditionReady, s.ready},
 		{v1alpha1.ConditionDegraded, s.degraded},
 		{v1alpha1.ConditionThrottled, s.throttled},
-	} {
+	})
+}
+
+// typed is a condition without its times.
+type typed struct {
+	kind string
+	finding
+}
+
+func inOrder(generation int64, previous []metav1.Condition, now time.Time, set []typed) []metav1.Condition {
+	out := make([]metav1.Condition, 0, len(set))
+	for _, c := range set {
 		since := metav1.NewTime(now.Truncate(time.Second))
 		if old := find(previous, c.kind); old != nil && old.Status == c.status {
 			since = old.LastTransitionTime
 		}
 		out = append(out, metav1.Condition{
 			Type: c.kind, Status: c.status, Reason: c.reason, Message: truncate(c.message, maxMessage),
-			ObservedGeneration: in.Generation, LastTransitionTime: since,
+			ObservedGeneration: generation, LastTransitionTime: since,
 		})
 	}
 	return out

@@ -20,7 +20,10 @@ const overloadShare = 0.05
 func degraded(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, views []providerView, now time.Time) finding {
 	n := pods.counts
 	if n.Injected > 0 && n.Reporting == 0 {
-		return silence(previous, n, now)
+		return silence(previous, n, views, now)
+	}
+	if !in.StoreLost.IsZero() && n.Injected > 0 {
+		return finding{metav1.ConditionTrue, v1alpha1.ReasonBudgetStoreLost, storeLost(in.StoreLost, views)}
 	}
 	for _, v := range views {
 		overloads := float64(v.seen.Overloads)
@@ -37,17 +40,17 @@ func degraded(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods podView, 
 	case n.Reporting < n.Injected:
 		return finding{
 			metav1.ConditionFalse, v1alpha1.ReasonConnected,
-			fmt.Sprintf("Budget shared; %d of %s report, the others keep to a small safe share.", n.Reporting, count(int(n.Injected), "gateway")),
+			fmt.Sprintf("Budget shared; %d of %s report. Of those that do not, %s.", n.Reporting, count(int(n.Injected), "gateway"), outageWords(views)),
 		}
 	}
 	return finding{metav1.ConditionFalse, v1alpha1.ReasonConnected, "Budget shared, reports fresh."}
 }
 
-func silence(previous v1alpha1.RateLimitPolicyStatus, n v1alpha1.GatewayCounts, now time.Time) finding {
+func silence(previous v1alpha1.RateLimitPolicyStatus, n v1alpha1.GatewayCounts, views []providerView, now time.Time) finding {
 	if since := silentSince(previous); !since.IsZero() && now.Sub(since) >= DisconnectedAfter {
 		return finding{
 			metav1.ConditionTrue, v1alpha1.ReasonDisconnected,
-			fmt.Sprintf("None of %s reports; until it does, each keeps to a small safe share of the limits.", count(int(n.Injected), "gateway")),
+			fmt.Sprintf("None of %s reports; until it does, %s.", count(int(n.Injected), "gateway"), outageWords(views)),
 		}
 	}
 	return finding{metav1.ConditionUnknown, v1alpha1.ReasonUnknown, "No gateway reports yet."}

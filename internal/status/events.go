@@ -44,11 +44,17 @@ func reportedEvents(in Inputs, previous v1alpha1.RateLimitPolicyStatus, pods pod
 		out = append(out, Event{Reason: reason, Message: truncate(fmt.Sprintf(format, args...), maxNote)})
 	}
 	if becomes(previous, v1alpha1.ConditionDegraded, set.degraded, v1alpha1.ReasonDisconnected) {
-		add(v1alpha1.ReasonDisconnected, "None of %s has reported for %s; until it does, each keeps to a small safe share of the limits. %s",
-			count(int(pods.counts.Injected), "gateway"), wait(DisconnectedAfter), egressRule)
+		add(v1alpha1.ReasonDisconnected, "None of %s has reported for %s; until it does, %s. %s",
+			count(int(pods.counts.Injected), "gateway"), wait(DisconnectedAfter), outageWords(views), egressRule)
+	}
+	if becomes(previous, v1alpha1.ConditionDegraded, set.degraded, v1alpha1.ReasonBudgetStoreLost) {
+		add(v1alpha1.ReasonBudgetStoreLost, "%s No call fails for this alone.", set.degraded.message)
 	}
 	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonPolicyLimit) {
-		add(v1alpha1.ReasonPolicyLimit, "%s", v.policyLimitNote())
+		add(v1alpha1.ReasonPolicyLimit, "%s", v.policyLimitNote(limitView.holding))
+	}
+	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonAccountShare) {
+		add(v1alpha1.ReasonAccountShare, "%s", v.policyLimitNote(limitView.holdingShare))
 	}
 	if becomes(previous, v1alpha1.ConditionThrottled, set.throttled, v1alpha1.ReasonOutsideTraffic) {
 		add(v1alpha1.ReasonOutsideTraffic, "%s %s", set.throttled.message, v.nextStep())
@@ -94,13 +100,14 @@ func newlyUngoverned(list []judged, pods podView, previous v1alpha1.RateLimitPol
 	return out
 }
 
-func (v verdict) policyLimitNote() string {
+// policyLimitNote says how a limit holds calls back, as holding tells it.
+func (v verdict) policyLimitNote(holding func(limitView) string) string {
 	provider := "the provider refuses nothing"
 	if v.provider.seen.TooManyRequests > 0 {
 		provider = fmt.Sprintf("the provider refuses %s of sends",
 			percent(float64(v.provider.seen.TooManyRequests), float64(v.provider.seen.Sends)))
 	}
-	return join(" ", v.limit.holding(), capital(join("; ", v.provider.heldWords(), provider))+".", v.nextStep())
+	return join(" ", holding(*v.limit), capital(join("; ", v.provider.heldWords(), provider))+".", v.nextStep())
 }
 
 // heldWords say how calls are held back, of the lane where it is worst: only what people notice.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -32,6 +33,12 @@ type Inputs struct {
 	// Figures and Rejections come from the gateways' reports.
 	Figures    figures.PolicyFigures
 	Rejections []Rejection
+	// Budgets are what the coordinator says of the policy's routes, by provider.
+	Budgets map[string]ledger.RouteFigures
+	// Guaranteed is the part of each account, in percent, that is the namespace's own, by the account's name.
+	Guaranteed map[string]int32
+	// StoreLost is since when the store that budgets are drawn from does not answer; zero while it does, or none is used.
+	StoreLost time.Time
 	// WebhookUnseen says that no pod of any policy was ever injected, nor told why not: as far as is known the API server
 	// has called the webhook for none.
 	WebhookUnseen bool
@@ -50,6 +57,11 @@ type Outcome struct {
 // inPlan reports whether gateways can run this generation of the policy.
 func (o Outcome) inPlan() bool {
 	return o.Reason == v1alpha1.ReasonValid || o.Reason == v1alpha1.ReasonOverridden
+}
+
+// ofAccount reports whether only an account that the policy refers to keeps it from being accepted.
+func (o Outcome) ofAccount() bool {
+	return o.Reason == v1alpha1.ReasonAccountNotFound || o.Reason == v1alpha1.ReasonAccountNotAllowed
 }
 
 // Pod is what status needs of a pod.

@@ -50,6 +50,8 @@ func materialLimit(a, b v1alpha1.LimitStatus) bool {
 		{a.RemainingHeldForLanes, b.RemainingHeldForLanes},
 		{a.TotalInEffect, b.TotalInEffect},
 		{a.UsedElsewhere, b.UsedElsewhere},
+		{a.Share, b.Share},
+		{a.UsedBorrowed, b.UsedBorrowed},
 	} {
 		if math.Abs(value(p[0])-value(p[1])) >= materialFraction*total {
 			return true
@@ -65,7 +67,7 @@ func materialLane(a, b v1alpha1.LaneStatus) bool {
 	}
 	return moved(float64(a.Offered), float64(b.Offered)) || moved(float64(a.Sent), float64(b.Sent)) ||
 		moved(float64(a.RefusedByPolicy), float64(b.RefusedByPolicy)) ||
-		movedWait(a.WaitMedian, b.WaitMedian) || (a.QueueFullIn == "") != (b.QueueFullIn == "")
+		movedWait(a.WaitMedian, b.WaitMedian) || movedWait(a.NextBulkIn, b.NextBulkIn) || (a.QueueFullIn == "") != (b.QueueFullIn == "")
 }
 
 func movedElsewhere(a, b v1alpha1.ProviderStatus) bool {
@@ -96,6 +98,15 @@ func duration(w v1alpha1.Wait) time.Duration {
 		return 0
 	}
 	return d
+}
+
+// part reads a percentage back, as a fraction.
+func part(p v1alpha1.Percent) float64 {
+	n, err := strconv.ParseFloat(strings.Trim(string(p), "<>%"), 64)
+	if err != nil {
+		return 0
+	}
+	return n / 100
 }
 
 // value reads an amount back.

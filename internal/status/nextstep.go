@@ -19,6 +19,8 @@ func nextStep(in Inputs, pods podView, conditions conditionSet, views []provider
 	switch {
 	case in.Accepted.Reason == v1alpha1.ReasonSchemaOutdated:
 		return "Apply the CRD of this version of Headgate, then the policy again: what it dropped is not stored."
+	case in.Accepted.ofAccount():
+		return truncate(in.Accepted.Message, maxNextStep)
 	case !in.Accepted.inPlan():
 		return truncate("Correct the spec: "+in.Accepted.Message, maxNextStep)
 	case conditions.ready.reason == v1alpha1.ReasonNoPodGoverned:
@@ -29,6 +31,8 @@ func nextStep(in Inputs, pods podView, conditions conditionSet, views []provider
 		return "Restart the pods whose gateways keep the older plan; they get the newest gateway."
 	case conditions.degraded.reason == v1alpha1.ReasonDisconnected:
 		return egressRule
+	case conditions.degraded.reason == v1alpha1.ReasonBudgetStoreLost:
+		return "Restore the store that the manager's --budget-store names; the gateways return to their full share by themselves."
 	case conditions.degraded.reason == v1alpha1.ReasonProviderOverloaded:
 		return "Nothing to change here: the gateways retry such calls as spec.providers.overload says. The provider's status page may say more."
 	}
@@ -48,6 +52,8 @@ func (v verdict) nextStep() string {
 	switch v.reason {
 	case v1alpha1.ReasonPolicyLimit:
 		return join(" ", v.limit.relief(v.provider.name), retryingDoesNotHelp)
+	case v1alpha1.ReasonAccountShare:
+		return join(" ", v.limit.askForMore(v.provider.name), retryingDoesNotHelp)
 	case v1alpha1.ReasonProviderLimit:
 		return v.lowerOrAsk()
 	case v1alpha1.ReasonOutsideTraffic:

@@ -57,7 +57,7 @@ func dropDetail(s *v1alpha1.RateLimitPolicyStatus) {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		l.RemainingAtProvider, l.TotalAtProvider, l.RemainingHeldForLanes = "", "", ""
-		l.TotalInEffect, l.UsedElsewhere = "", ""
+		l.TotalInEffect, l.UsedElsewhere, l.UsedBorrowed = "", "", ""
 	}
 }
 

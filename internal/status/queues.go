@@ -63,6 +63,9 @@ func (v providerView) inEffect() *plan.Route {
 		if v.limits[i].reduced() {
 			l.Amount = max(int64(v.limits[i].inEffect()), 1)
 		}
+		if l.Account != "" {
+			l.Amount = l.Amount / 100 * int64(v.limits[i].guaranteed) // guarantees hold on the namespace's own part
+		}
 		r.Limits = append(r.Limits, l)
 	}
 	return &r

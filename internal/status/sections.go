@@ -24,6 +24,7 @@ func limitStatuses(views []providerView, reported bool) []v1alpha1.LimitStatus {
 			continue
 		}
 		s.State, s.Remaining, s.Used = v.state(), amount(v.remaining()), amount(v.used)
+		v.addShare(&s)
 		if v.reduced() {
 			s.TotalInEffect = amount(v.inEffect())
 		}
@@ -73,7 +74,7 @@ func laneStatuses(views []providerView) []v1alpha1.LaneStatus {
 		s := v1alpha1.LaneStatus{
 			Name: v.name, Offered: v.seen.Offered, Sent: v.seen.Sent, Queued: v.seen.Queued,
 			RefusedByPolicy: v.seen.Refused, Share: v.share(), WaitForLargest: v.waitForLargest(),
-			Priority: v.priority(), QueueFullIn: v.queueFullIn(),
+			Priority: v.priority(), QueueFullIn: v.queueFullIn(), NextBulkIn: v.nextBulkIn(),
 		}
 		if v.seen.Refused > 0 {
 			s.RefusedMostlyFor = truncate(v.seen.RefusedMostlyFor, 32)
@@ -97,7 +98,7 @@ func (v laneView) implicit() bool {
 
 // share is the sure part of the provider's first token limit.
 func (v laneView) share() string {
-	if v.first == nil {
+	if v.first == nil || v.first.Account != "" && v.first.Amount == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s per %s", amount(v.sure()), windowName(v.first.WindowSeconds))
@@ -110,7 +111,7 @@ func (v laneView) sure() float64 {
 // waitForLargest is the time in which the lane's sure part alone refills what its largest declared call needs of any
 // limit, from nothing.
 func (v laneView) waitForLargest() v1alpha1.Wait {
-	if v.declared.LargestCallTokens == 0 {
+	if v.declared.LargestCallTokens == 0 || v.onlyBorrows() {
 		return ""
 	}
 	longest, limit, bounded := v.route.WaitBound(&v.declared, v.declared.LargestCallTokens)

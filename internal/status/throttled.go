@@ -51,7 +51,7 @@ func judge(in Inputs, views []providerView, previous string) verdict {
 		return limitedByProvider(p)
 	}
 	if l, p := bindingLimit(views, previous); l != nil {
-		return verdict{reason: v1alpha1.ReasonPolicyLimit, limit: l, provider: p}
+		return verdict{reason: l.reason(), limit: l, provider: p}
 	}
 	if p := worstProvider(views, func(v providerView) bool { return !v.route.Observe && v.refusesOver(strayShare) }); p != nil {
 		return limitedByProvider(p)
@@ -151,7 +151,7 @@ func bindingLimit(views []providerView, previous string) (*limitView, *providerV
 
 // pressure is how many times the amount is asked for; a binding limit always exceeds one that is not.
 func (v limitView) pressure() float64 {
-	p := max(v.offered, v.used) / max(float64(v.declared.Amount), 1)
+	p := max(v.offered, v.used) / max(v.allowance(), 1)
 	if v.seen.Binding {
 		p += 1e6
 	}
@@ -197,6 +197,8 @@ func (v verdict) message(in Inputs, views []providerView) string {
 		return join(" ", v.limit.usedElsewhere(), v.provider.refusals()+".", v.limit.keepTo(), v.provider.failedOverWords())
 	case v1alpha1.ReasonObserveOnly:
 		return join(" ", v.allowed("Enforce would allow"), v.provider.refusals()+". Observe delays and refuses nothing.")
+	case v1alpha1.ReasonAccountShare:
+		return join(" ", v.limit.holdingShare(), v.provider.refusals()+".", v.provider.fillingWords())
 	case v1alpha1.ReasonPolicyLimit:
 		return join(" ", v.limit.holding(), v.provider.refusals()+".", v.provider.fillingWords())
 	}

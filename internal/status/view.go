@@ -8,6 +8,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -27,6 +28,10 @@ type limitView struct {
 	gateways int
 	// refused: the provider answers noticeably many sends with 429.
 	refused bool
+	// shared is what the coordinator says of the limit, nil while it says nothing; guaranteed is the percentage of an
+	// account's limit that is the namespace's own.
+	shared     *ledger.LimitFigures
+	guaranteed int32
 }
 
 // laneView is one lane.
@@ -41,6 +46,8 @@ type laneView struct {
 	first *plan.Limit
 	// onlyDefault: the provider declares no lane of its own.
 	onlyDefault bool
+	// shared is what the coordinator says of the lane, nil while it says nothing.
+	shared *ledger.LaneFigures
 }
 
 // providerView is one provider with its limits and lanes.
@@ -73,6 +80,7 @@ func lookup(in Inputs) []providerView {
 	}
 	views := make([]providerView, 0, len(in.Compiled.Routes))
 	for _, r := range in.Compiled.Routes {
+		r.Limits = declaredLimits(r)
 		v := providerView{name: r.Name, route: r, seen: providers[r.Name]}
 		for _, l := range r.Limits {
 			seen := viewLimit(in, r, l, limits[pair{r.Name, l.Name}])
@@ -84,6 +92,7 @@ func lookup(in Inputs) []providerView {
 			v.lanes = append(v.lanes, laneView{
 				name: r.Name + "/" + l.Name, provider: r.Name, declared: l, seen: lanes[pair{r.Name, l.Name}],
 				route: effective, first: firstTokenLimit(effective), onlyDefault: len(r.Lanes) == 1,
+				shared: in.sharedLane(r.Name, l.Name),
 			})
 		}
 		views = append(views, v)
@@ -95,7 +104,7 @@ func viewLimit(in Inputs, r plan.Route, l plan.Limit, seen figures.LimitFigures)
 	v := limitView{
 		name: r.Name + "/" + l.Name, provider: r.Name, observe: r.Observe, declared: l, seen: seen,
 		per: windowName(l.WindowSeconds), window: time.Duration(l.WindowSeconds) * time.Second,
-		gateways: len(in.Figures.Gateways),
+		gateways: len(in.Figures.Gateways), shared: in.sharedLimit(r.Name, l.Name), guaranteed: in.Guaranteed[l.Account],
 	}
 	if l.Budget == plan.InFlight {
 		v.used = seen.InUse
