@@ -131,3 +131,26 @@ func TestResumeBringsNoMoreThanThereWas(t *testing.T) {
 		})
 	}
 }
+
+// A shadow without capacity lets nothing pass, and holds up nobody.
+func TestNothingPassesAShadowWithoutCapacity(t *testing.T) {
+	cfg := one
+	cfg.Lanes = []budget.Lane{{Name: "none"}, {Name: "default", Share: 1}}
+	cfg.Shadows = []Shadow{{Name: "b@none", Of: "b", Lanes: []string{"none"}}}
+	x := newPair(t, cfg, Leader{Epoch: 1, First: true})
+	demands := []Demand{
+		{Lane: "none", Small: []Amount{{"b", 100}}, Bulk: 1, Cost: []Amount{{"b", 300}}},
+		{Lane: "default", Small: []Amount{{"b", 100}}},
+	}
+	x.tell(demands...)
+	for range 5 {
+		x.wait(time.Second)
+		x.tell(demands...)
+	}
+	if units, bulk := x.h.Granted("none", "b"); units != 0 || bulk != 0 {
+		t.Errorf("%v were granted, and call %d", units, bulk)
+	}
+	if units, _ := x.h.Granted("default", "b"); units < 90 {
+		t.Errorf("the other lane was granted %v", units)
+	}
+}

@@ -149,6 +149,16 @@ func (c *claim) wants() bool {
 	return false
 }
 
+// asks says whether the next slice has anything.
+func (c *claim) asks() bool {
+	for _, u := range c.units {
+		if u > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // exceeds says whether more is asked for than is wanted now.
 func (c *claim) exceeds() bool {
 	for i, u := range c.units {
@@ -162,7 +172,10 @@ func (c *claim) exceeds() bool {
 // queue asks the scheduler for the next slice of a claim, until it has to wait or has all.
 func (p *Pool) queue(c *claim) {
 	for c.wants() {
-		p.slice(c)
+		if p.slice(c); !c.asks() {
+			// Nothing passes a budget or a shadow without capacity.
+			return
+		}
 		c.call = &budget.Call{}
 		if c.class >= 0 {
 			c.slot = &slot{}
