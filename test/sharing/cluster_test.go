@@ -14,9 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -31,6 +33,8 @@ type cluster struct {
 	epoch  uint64
 	pods   map[figures.Pod]bool
 	plans  map[string]*plan.Plan
+	// state is what leaders leave to the next one.
+	state ledger.State
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -149,7 +153,31 @@ func (c *cluster) tell(r *replica, p *plan.Plan) {
 	r.server.SetPlan(p.Namespace, p.Revision, json)
 }
 
+// Before implements coordinator.Leadership.
+func (r *replica) Before() uint64 { return r.Epoch() - 1 }
+
+// Until implements coordinator.Leadership: whoever leads does until another is told to.
+func (r *replica) Until() time.Time { return time.Time{} }
+
+// Load implements coordinator.States.
+func (c *cluster) Load(context.Context) (ledger.State, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state, c.state.Epoch > 0, nil
+}
+
+// Store implements coordinator.States.
+func (c *cluster) Store(_ context.Context, state ledger.State) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if state.Epoch < c.state.Epoch {
+		return errors.New("a later leader stored something")
+	}
+	c.state = state
+	return nil
+}
+
 // options are a replica's.
 func (r *replica) options() coordinator.Options {
-	return coordinator.Options{Reviewer: r.c, Leadership: r, Pods: r.c}
+	return coordinator.Options{Reviewer: r.c, Leadership: r, Pods: r.c, States: r.c}
 }
