@@ -167,8 +167,13 @@ func within(a, b, tolerance float64) bool {
 // ensureLocked gives the scheduler the mirror's numbers.
 func (g *Gate) ensureLocked(grp *group, m *mirror, now time.Time) {
 	m.pace, m.capacity = g.paceOf(grp, m, now), m.limit-m.guarded()
+	window := m.window
+	if m.declared {
+		// The policy's hour or day is not the provider's: what it asks to wait is waited, and no allowance is used up.
+		window = 0
+	}
 	m.id = g.sched.Ensure(budget.Bucket{
-		Name: grp.name + m.budget, Rate: m.pace, Capacity: m.capacity, Limit: m.limit, Window: m.window,
+		Name: grp.name + m.budget, Rate: m.pace, Capacity: m.capacity, Limit: m.limit, Window: window,
 	}, now)
 	if !m.known {
 		m.known = true
