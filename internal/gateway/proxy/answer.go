@@ -251,6 +251,7 @@ type prefixed struct {
 // passOn gives the provider's own answer to the client, untouched, and says so where we are done with it.
 func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *again {
 	c.discard()
+	gone := c.r.Context().Err() != nil
 	c.copyHeader(resp.Header)
 	if last.ours {
 		h := c.w.Header()
@@ -272,7 +273,8 @@ func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *agai
 	r.finish()
 	c.status, c.begun = resp.StatusCode, true
 	c.outcome = outcomeFailed
-	if end == endedByClient {
+	if gone || end == endedByClient {
+		// A small answer to a client that is gone meets no error, and is nobody's failure.
 		c.outcome = outcomeCancelled
 	}
 	c.endAnswer(end)
