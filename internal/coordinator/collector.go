@@ -4,6 +4,7 @@
 package coordinator
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,11 +61,15 @@ func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 	} {
 		ch <- d
 	}
+	for _, d := range budgetDescs {
+		ch <- d
+	}
 }
 
 // Collect implements prometheus.Collector. A replica that does not lead knows nothing of policies.
 func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	leads := s.collectOwn(ch)
+	s.budgets.collect(ch, leads)
 	if !leads {
 		return
 	}
@@ -132,7 +137,7 @@ type collection struct {
 }
 
 func (c collection) send(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-	c.ch <- prometheus.MustNewConstMetric(d, kind, v, append(c.labels[:3:3], labels...)...)
+	c.ch <- prometheus.MustNewConstMetric(d, kind, v, append(slices.Clip(c.labels), labels...)...)
 }
 
 func (c collection) count(d *prometheus.Desc, v float64, labels ...string) {

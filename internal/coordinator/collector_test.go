@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -67,6 +68,19 @@ func TestEveryMetricIsFed(t *testing.T) {
 	s := New(Options{Figures: store, Leadership: leads(true)})
 	s.lead.self = true
 	s.stats.reports, s.stats.foreign = 20, 21
+	s.budgets.counts = drawCounts{
+		taken: 24, ignored: map[string]uint64{ignoredForeign: 25, ignoredOld: 26}, batches: 27, busy: 28 * time.Second,
+		writes: map[string]uint64{writeDone: 29, writeFailed: 30},
+	}
+	s.budgets.figures.Store(&ledger.Figures{
+		Routes: map[ledger.Route]ledger.RouteFigures{{Namespace: "ns", Policy: "p", Provider: "openai"}: {Limits: []ledger.LimitFigures{
+			{Name: "tokens", Share: 31, Borrowed: 32, Waiting: 33},
+		}}},
+		Accounts: map[string]ledger.AccountFigures{"acme": {
+			Limits:  []ledger.AccountLimitFigures{{Name: "tpm", Rate: 34, Level: 35, Held: 36, Unknown: 37, Used: 38, Waiting: 39}},
+			Holders: 40, Silent: 41,
+		}},
+	})
 	pod := figures.Pod{Namespace: "ns", Name: "a", UID: "u"}
 	s.space("ns").members[pod] = &member{pod: pod, version: "v1"}
 	store.Observe(pod, 1, &wire.Report{Sequence: 1, UptimeMillis: 1, Routes: []*wire.RouteReport{{
@@ -109,6 +123,24 @@ func TestEveryMetricIsFed(t *testing.T) {
 		"estimated_settlements_total{}":                          22,
 		"truncated_streams_total{}":                              23,
 		"gateways{mode=share,version=v1}":                        1,
+		"coordinator_draws_total{}":                              24,
+		"coordinator_draws_ignored_total{reason=foreign}":        25,
+		"coordinator_draws_ignored_total{reason=old}":            26,
+		"coordinator_batches_total{}":                            27,
+		"coordinator_batch_seconds_total{}":                      28,
+		"coordinator_state_writes_total{outcome=done}":           29,
+		"coordinator_state_writes_total{outcome=failed}":         30,
+		"limit_share{limit=tokens}":                              31,
+		"limit_borrowed{limit=tokens}":                           32,
+		"limit_waiting{limit=tokens}":                            33,
+		"pool_rate{account=acme,limit=tpm}":                      34,
+		"pool_level{account=acme,limit=tpm}":                     35,
+		"pool_held{account=acme,limit=tpm}":                      36,
+		"pool_unknown{account=acme,limit=tpm}":                   37,
+		"pool_used{account=acme,limit=tpm}":                      38,
+		"pool_waiting{account=acme,limit=tpm}":                   39,
+		"pool_gateways{account=acme,state=reporting}":            40,
+		"pool_gateways{account=acme,state=silent}":               41,
 	}
 	if diff := cmp.Diff(want, series(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -19,7 +19,7 @@ const (
 	// drawsPerSecond and drawBurst: a gateway draws once a second, and up to ten times while something waits.
 	drawsPerSecond = 15
 	drawBurst      = 60
-	// drawPatience is how many draws in a row may come too fast before the stream ends: 20 seconds of them.
+	// drawPatience is how many draws may come too fast, with no pause in between, before the stream ends: 20 seconds of them.
 	drawPatience = 300
 )
 
@@ -82,18 +82,22 @@ func (s *Server) draw(st *stream, draws *wire.Draws, now time.Time) error {
 // slow waits while a stream's draws exceed their rate.
 func (st *stream) slow(now time.Time) error {
 	if st.draws.take(now, drawsPerSecond, drawBurst) {
-		st.hasty = 0
+		if st.draws.level > drawBurst/2 {
+			st.hasty = 0
+		}
 		return nil
 	}
 	if st.hasty++; st.hasty > drawPatience {
 		return errFlood
 	}
-	timer := time.NewTimer(time.Second / drawsPerSecond)
+	wait := time.Second/drawsPerSecond + time.Millisecond
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-st.ctx.Done():
 		return context.Cause(st.ctx)
 	case <-timer.C:
+		st.draws.take(now.Add(wait), drawsPerSecond, drawBurst)
 		return nil
 	}
 }

@@ -44,7 +44,7 @@ type stream struct {
 	incarnation uint64
 	box         mailbox
 
-	// Of the reader: how much it drew, and how often in a row too fast.
+	// Of the reader: how much it drew, and how often too fast.
 	draws allowance
 	hasty int
 
