@@ -49,6 +49,10 @@ func (c *call) countRefusal(f dialect.Failure, r *dialect.Reading, wait time.Dur
 		}
 	}
 	if f.Class == dialect.ClassThrottle && c.cfg.policy != "" {
+		if guided && c.cfg.failover != nil && wait > c.cfg.settings.HonourCeiling {
+			// Before admission knows: whom it refuses for that wait from then on is to find that it stands.
+			c.cfg.ceilings.set(c.account, c.estimate.Input+c.estimate.Output, now.Add(wait), now)
+		}
 		c.cfg.gate.Refused(c.ticket, r, f.Budget, wait, guided, now)
 	}
 }
