@@ -24,6 +24,8 @@ type budgets struct {
 	opts Options
 	log  *slog.Logger
 	wake chan struct{}
+	// ended closes when nothing is done any longer.
+	ended chan struct{}
 
 	mu     sync.Mutex
 	orders []order
@@ -51,7 +53,7 @@ type address struct{ namespace, holder string }
 
 func newBudgets(opts Options) *budgets {
 	b := &budgets{
-		opts: opts, log: opts.Log, wake: make(chan struct{}, 1), ledger: ledger.New(opts.Ledger),
+		opts: opts, log: opts.Log, wake: make(chan struct{}, 1), ended: make(chan struct{}), ledger: ledger.New(opts.Ledger),
 		streams: map[address]*stream{}, counts: newDrawCounts(),
 	}
 	b.figures.Store(&ledger.Figures{})
@@ -73,6 +75,7 @@ func (b *budgets) do(o order) {
 func (b *budgets) run(ctx context.Context) {
 	var writes sync.WaitGroup
 	defer writes.Wait()
+	defer close(b.ended)
 	b.publish.group = &writes
 	due := time.NewTimer(0)
 	defer due.Stop()

@@ -220,6 +220,42 @@ func TestALeaderGrantsOnlyWhileItsLeaseLasts(t *testing.T) {
 	})
 }
 
+// Whoever has business with the ledger has it alone, while this replica leads, and waits no longer than it wants.
+func TestOthersHaveTheLedgerAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutage(t, 1)
+		terms := map[uint64]int{}
+		note := func(l *ledger.Ledger, term uint64, now time.Time) {
+			if f := l.Figures(now); f.Holders == 1 {
+				terms[term]++
+			}
+		}
+		for range 3 {
+			if !o.a.With(t.Context(), note) {
+				t.Error("the leader has no ledger")
+			}
+		}
+		if len(terms) != 1 {
+			t.Errorf("terms %v", terms)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if o.a.With(ended, note) {
+			t.Error("who does not wait was served")
+		}
+		o.lead("")
+		time.Sleep(time.Second)
+		if o.a.With(t.Context(), note) {
+			t.Error("a replica that does not lead has a ledger")
+		}
+		leaveDrawings(o.all)
+		o.a.kill()
+		if o.a.With(context.Background(), note) {
+			t.Error("a coordinator that ended has a ledger")
+		}
+	})
+}
+
 // What the next leader must know is written at most once a second, and not at all while nothing changes.
 func TestTheStateIsWrittenSparingly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
