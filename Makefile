@@ -74,6 +74,10 @@ bench: ## Benchmarks, and the gateway beside a bare reverse proxy in one run.
 soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
 	SOAK=$${SOAK:-30m} hack/soak
 
+.PHONY: sharing
+sharing: ## What fleets of real gateways send and use, SHARING=20 seconds a measurement. Not part of CI.
+	HEADGATE_SHARING_SECONDS=$${SHARING:-20} go test -count=1 -timeout 30m -v ./test/sharing
+
 .PHONY: cover
 cover: kube-assets sdks ## Coverage by package.
 	mkdir -p bin && go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1

@@ -31,6 +31,9 @@ const (
 	warmUp = 4 * time.Second
 )
 
+// long says that a run is for its figures, as make sharing is, and not one of many tests.
+func long() bool { return os.Getenv("HEADGATE_SHARING_SECONDS") != "" }
+
 // seconds is how long the measured part of a run is.
 func seconds() time.Duration {
 	if n, err := strconv.Atoi(os.Getenv("HEADGATE_SHARING_SECONDS")); err == nil && n > 0 {
