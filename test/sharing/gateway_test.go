@@ -88,9 +88,12 @@ func (g *gateway) start() {
 	}
 	g.log, g.end, g.once = &dataplane.Log{}, make(chan struct{}), sync.Once{}
 	serving := make(chan string, 1)
-	go g.follow(bufio.NewScanner(stderr), serving)
+	go follow(bufio.NewScanner(stderr), g.log, serving, g.end)
 	select {
-	case g.url = <-serving:
+	case url := <-serving:
+		f.mu.Lock()
+		g.url = url
+		f.mu.Unlock()
 	case <-g.end:
 		f.t.Fatalf("the gateway ended: %s", g.log)
 	case <-time.After(20 * time.Second):
@@ -99,11 +102,11 @@ func (g *gateway) start() {
 }
 
 // follow keeps the log, and finds where the gateway serves.
-func (g *gateway) follow(lines *bufio.Scanner, serving chan<- string) {
-	defer close(g.end)
+func follow(lines *bufio.Scanner, kept *dataplane.Log, serving chan<- string, end chan<- struct{}) {
+	defer close(end)
 	for lines.Scan() {
 		line := lines.Text()
-		_, _ = g.log.Write([]byte(line + "\n"))
+		_, _ = kept.Write([]byte(line + "\n"))
 		if _, rest, ok := strings.Cut(line, `"msg":"serving","data":"`); ok {
 			address, _, _ := strings.Cut(rest, `"`)
 			serving <- "http://" + address
