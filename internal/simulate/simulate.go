@@ -35,6 +35,7 @@ func Run(in Input) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	notes := asOwn(p)
 	wl, err := workload.Parse(in.Workload)
 	if err != nil {
 		return nil, err
@@ -49,6 +50,7 @@ func Run(in Input) (*result.Result, error) {
 	if err := baselines(r, p, wl, in.Seed); err != nil {
 		return nil, err
 	}
+	r.Notes = notes
 	return r, expectAll(r, wl.Expect)
 }
 
@@ -104,20 +106,30 @@ func compile(content []byte) (*plan.Policy, error) {
 	if len(compiled.Policies) != 1 {
 		return nil, fmt.Errorf("%w: policy %s does not fit into a plan", ErrInvalid, policies[0].Name)
 	}
-	asOwn(&compiled.Policies[0])
 	return &compiled.Policies[0], nil
 }
 
-// asOwn takes the limits of accounts for the policy's own: nobody else is there to share them with.
-func asOwn(p *plan.Policy) {
+// asOwn takes the limits of accounts for the policy's own: nobody else is there to share them with. It says so.
+func asOwn(p *plan.Policy) (notes []string) {
 	for i := range p.Routes {
 		route := &p.Routes[i]
-		route.Account = ""
+		if route.Account == "" {
+			continue
+		}
+		watched := len(route.Limits)
 		route.Limits = slices.DeleteFunc(route.Limits, func(l plan.Limit) bool { return l.Watch })
+		note := fmt.Sprintf("%s: account %s is all this policy's here: what other namespaces take of it, guarantees, lending and borrowing are not simulated.",
+			route.Name, route.Account)
+		if len(route.Limits) < watched {
+			note += " Limits that are still to be learned hold nothing back."
+		}
+		notes = append(notes, note)
 		for j := range route.Limits {
 			route.Limits[j].Account, route.Limits[j].MaxGateways = "", 0
 		}
+		route.Account = ""
 	}
+	return notes
 }
 
 // editsExist finds edits of limits that the policy does not have.

@@ -16,16 +16,18 @@ import (
 // page is what the template shows.
 type page struct {
 	Title, Subtitle string
-	Verdict         verdict
-	Runs            []run
-	Compare         table
-	Expect          []expectation
-	Outcomes        outcomes
-	Waits           []*figure
-	Routes          []route
-	Tenants         table
-	Left            []string
-	Style           template.CSS
+	// Notes say what was not simulated.
+	Notes    []string
+	Verdict  verdict
+	Runs     []run
+	Compare  table
+	Expect   []expectation
+	Outcomes outcomes
+	Waits    []*figure
+	Routes   []route
+	Tenants  table
+	Left     []string
+	Style    template.CSS
 }
 
 // run is Headgate or a baseline.
@@ -68,7 +70,7 @@ func newPage(r *result.Result) *page {
 	l := &left{}
 	runs := runsOf(r, l)
 	p := &page{
-		Title: title(r), Subtitle: subtitle(r), Verdict: newVerdict(runs), Runs: runs, Compare: compare(runs),
+		Title: title(r), Subtitle: subtitle(r), Notes: r.Notes, Verdict: newVerdict(runs), Runs: runs, Compare: compare(runs),
 		Outcomes: newOutcomes(runs, l), Tenants: tenants(r, l), Style: template.CSS(style), //nolint:gosec // embedded in this binary
 	}
 	for _, e := range r.Expect[:min(len(r.Expect), maxExpectations)] {

@@ -9,6 +9,8 @@ type Result struct {
 	Policy   string `json:"policy,omitempty"`
 	Workload string `json:"workload,omitempty"`
 	Seed     uint64 `json:"seed"`
+	// Notes say of the policy what was not simulated.
+	Notes []string `json:"notes,omitempty"`
 	// DurationSeconds is the simulated time; what came in its first WarmupSeconds is not counted.
 	DurationSeconds float64 `json:"durationSeconds"`
 	WarmupSeconds   float64 `json:"warmupSeconds"`

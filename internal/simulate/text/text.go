@@ -58,6 +58,9 @@ func (p *page) title(r *result.Result) {
 	}
 	p.line("%s under %s: %s of simulated time%s, seed %d.", cmp.Or(r.Workload, "The workload"),
 		strings.TrimSpace("policy "+r.Policy), span(r.DurationSeconds), measured, r.Seed)
+	for _, note := range r.Notes {
+		p.line("%s", note)
+	}
 }
 
 func (p *page) streams(r *result.Result) {
