@@ -34,7 +34,7 @@ type bucket struct {
 	summed  bool
 	// filling is how far a refill fills it.
 	filling float64
-	// reserves are of the groups with accounts here that do not lend all.
+	// reserves are of the groups with accounts here that have something to pass on, or do not lend all.
 	reserves []reserve
 	// eps absorbs rounding: less than half a nanosecond of refill, so that nothing goes a nanosecond early.
 	eps float64

@@ -3,17 +3,22 @@
 
 package budget
 
-// What a group does not lend is its own though it is idle: of its refill what its lanes cannot keep is lost.
+import "slices"
+
+// What the lanes of a group have is the group's: what one of them cannot keep of its refill goes to those that wait, so that
+// an owner has all of its part with whichever of its lanes it uses. What is left then is lent. What a group does not lend is
+// its own though it is idle, and is lost.
 
 // reserve is what of one bucket's refill a group keeps to itself.
 type reserve struct {
 	unlent   float64
 	group    *group
 	accounts []int32
-	spare    float64
+	// spare is what its lanes cannot keep of a gain, lost what of that would be lost.
+	spare, lost float64
 }
 
-// grouped finds the groups with accounts in the bucket that do not lend all.
+// grouped finds the groups with accounts in the bucket that have something to pass on, or do not lend all.
 func (b *bucket) grouped(lanes []*lane) {
 	b.reserves = nil
 	for i, l := range lanes {
@@ -22,11 +27,12 @@ func (b *bucket) grouped(lanes []*lane) {
 			continue
 		}
 		b.accounts[at].unlent = 0
-		if l.group != nil && l.group.Unlent > 0 && b.Kind == Continuous {
+		if l.group != nil && l.group.Name != "" && b.Kind == Continuous {
 			b.accounts[at].unlent = l.group.Unlent
 			b.reserveFor(l.group, at)
 		}
 	}
+	b.reserves = slices.DeleteFunc(b.reserves, func(r reserve) bool { return r.unlent == 0 && len(r.accounts) < 2 })
 }
 
 func (b *bucket) reserveFor(g *group, place int) {
@@ -40,7 +46,7 @@ func (b *bucket) reserveFor(g *group, place int) {
 	b.reserves = append(b.reserves, reserve{unlent: g.Unlent, group: g, accounts: []int32{at}})
 }
 
-// keep works out what of a gain the group does not lend and its lanes cannot keep.
+// keep works out what of a gain the group's lanes cannot keep.
 func (r *reserve) keep(b *bucket, gain float64) {
 	own, kept := 0.0, 0.0
 	for _, i := range r.accounts {
@@ -48,17 +54,18 @@ func (r *reserve) keep(b *bucket, gain float64) {
 		own += a.share * gain
 		kept += min(a.share*gain, max(0, a.ceiling()-a.credit))
 	}
-	r.spare = max(0, own*r.unlent-kept)
+	r.spare, r.lost = max(0, own-kept), max(0, own*r.unlent-kept)
 }
 
-// use gives that to the lanes of the group that wait, and returns what is lost.
+// use gives that to the lanes of the group that can keep more, and returns what is lost.
 func (r *reserve) use(b *bucket) float64 {
 	for _, i := range r.accounts {
 		a := &b.accounts[i]
 		if more := min(r.spare, a.ceiling()-a.credit); more > 0 {
 			a.credit += more
 			r.spare -= more
+			r.lost -= more
 		}
 	}
-	return r.spare
+	return max(0, r.lost)
 }
