@@ -57,6 +57,10 @@ func (l *Ledger) layout(key Key) *layout {
 			out.cfg.Budgets[i].External = out.cfg.Budgets[i].Kind == budget.Continuous
 		}
 		out.cfg.Shadows = nil
+		for i := range out.cfg.Lanes {
+			// What idle lanes kept here others of the store's could not have; the store is soon asked for more.
+			out.cfg.Lanes[i].Hold = -1
+		}
 	}
 	return out
 }
