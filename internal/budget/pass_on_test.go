@@ -11,14 +11,14 @@ import (
 // What one lane of a group cannot keep goes to the one that waits: a call goes within c/(g·R), not c/(r·R), while others
 // borrow all they can.
 func TestWhatALaneCannotKeepIsItsGroups(t *testing.T) {
-	const rate, large = 1000.0, 6000.0
+	const rate, large = 1000.0, 9000.0
 	for name, unlent := range map[string]float64{"lends all": 0, "lends half": 0.5, "lends nothing": 1} {
 		t.Run(name, func(t *testing.T) {
 			s := New(Config{
 				Patient: true,
 				Buckets: []Bucket{{Name: "b", Rate: rate, Capacity: 30_000, StartEmpty: true, Window: time.Minute}},
 				Lanes: []Lane{
-					{Name: "a1", Share: 0.4, Hold: -1, Group: "a"}, {Name: "a2", Share: 0.2, Hold: -1, Group: "a"},
+					{Name: "a1", Share: 0.7, Hold: -1, Group: "a"}, {Name: "a2", Share: 0.2, Hold: -1, Group: "a"},
 					{Name: "b1", Share: 0.1, Hold: -1, Group: "b"},
 				},
 				Groups: []Group{{Name: "a", Unlent: unlent}},
@@ -43,7 +43,7 @@ func TestWhatALaneCannotKeepIsItsGroups(t *testing.T) {
 			asked := now
 			mine := submit(1, large, now)
 			play(now.Add(time.Minute), func() bool { return mine.Verdict().State == Admitted })
-			bound := time.Duration(large/(0.6*rate)*1e9) + 100*time.Millisecond
+			bound := time.Duration(large/(0.9*rate)*1e9) + 100*time.Millisecond
 			if took := now.Sub(asked); mine.Verdict().State != Admitted || took > bound {
 				t.Errorf("it is %v after %v, want admitted within %v", mine.Verdict().State, took, bound)
 			}
