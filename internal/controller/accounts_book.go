@@ -200,10 +200,10 @@ func outage(users map[string]accountUsers) string {
 	mode := ""
 	for _, u := range users {
 		for _, r := range u.routes {
-			switch {
-			case r.route.Outage == plan.Open:
+			switch r.route.Outage {
+			case plan.Open:
 				return plan.Open
-			case r.route.Outage == plan.LastGrant:
+			case plan.LastGrant:
 				mode = plan.LastGrant
 			}
 		}

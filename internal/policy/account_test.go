@@ -29,6 +29,7 @@ const acmeOf200k = "{dialect: OpenAI, limits: [{name: tokens, budget: Tokens, am
 
 // ofAcme is a policy whose provider draws on acme, with a limit of its own.
 func ofAcme(tb testing.TB) v1alpha1.RateLimitPolicy {
+	tb.Helper()
 	p := decodeSpec(tb, "{providers: [{name: openai, accountRef: {name: acme}, limits: [{name: requests, budget: Requests, amount: 100, per: Minute}]}]}")
 	p.UID = types.UID("uid-1")
 	return p
@@ -149,8 +150,10 @@ func TestReferencesToAccountsAreChecked(t *testing.T) {
 		"sound":             {acmeOf200k, "", "", ""},
 		"another namespace": {strings.Replace(acmeOf200k, "[team]", "[secret-team]", 1), "", "accountRef.name", "does not allow this namespace"},
 		"another dialect":   {strings.Replace(acmeOf200k, "OpenAI", "Groq", 1), "", "accountRef.name", "speaks dialect Groq and this provider OpenAI"},
-		"too many limits": {many, "limits: [{name: a, budget: InFlight, amount: 1}, {name: b, budget: InFlight, amount: 1}]",
-			"accountRef.name", "a call would be charged to 17, more than 16"},
+		"too many limits": {
+			many, "limits: [{name: a, budget: InFlight, amount: 1}, {name: b, budget: InFlight, amount: 1}]",
+			"accountRef.name", "a call would be charged to 17, more than 16",
+		},
 		"a lane that never fits": {acmeOf200k, "lanes: [{name: bulk, match: {minInputTokens: 300k}}]", "lanes[0].match.minInputTokens", "ever fits limit acme:tokens"},
 		"as many as go":          {many, "limits: [{name: a, budget: InFlight, amount: 1}]", "", ""},
 	}
