@@ -99,7 +99,10 @@ func (p *Pool) assure(a *account, r *Report) {
 		return
 	}
 	a.sure = sure
-	if !a.connected && sure.After(p.now) {
+	if !sure.After(p.now) {
+		return
+	}
+	if !a.connected {
 		p.connect(a, true)
 	}
 	p.attend(a, sure)
