@@ -21,7 +21,9 @@ func parseHosts(text string) []string {
 			if len(hosts) == maxHosts {
 				return hosts
 			}
-			hosts = append(hosts, strings.ToLower(strings.TrimSuffix(h, ".")))
+			if h = strings.ToLower(strings.TrimSuffix(h, ".")); h != "" {
+				hosts = append(hosts, h)
+			}
 		}
 	}
 	return hosts

@@ -6,6 +6,8 @@ package dataplane
 import (
 	"cmp"
 	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,6 +47,7 @@ func Start(t *testing.T, binary string, o Options) *Gateway {
 	}
 	g.Server = httptest.NewUnstartedServer(o.Handler)
 	g.Server.EnableHTTP2 = !o.HTTP1
+	g.Server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that leave in a handshake
 	g.Server.StartTLS()
 	t.Cleanup(g.Server.Close)
 	dir := t.TempDir()
