@@ -44,7 +44,8 @@ func (v limitView) reduced() bool { return v.inEffect() < reducedBelow*float64(v
 // it. Else it is what is left over: where the provider refuses and has nothing left although clearly less than its limit
 // went through here even at our busiest, others took the rest.
 func (v limitView) elsewhere() float64 {
-	if v.declared.Budget == plan.InFlight || v.observe {
+	// Others on an account are other namespaces, of whom this one is told nothing.
+	if v.declared.Budget == plan.InFlight || v.observe || v.account {
 		return 0
 	}
 	whole := v.atProvider()

@@ -37,6 +37,23 @@ func TestInEffectIsTheProvidersRateAfterItRefused(t *testing.T) {
 	}
 }
 
+// Where other namespaces draw on the same account, what they use is no outside traffic.
+func TestOtherNamespacesOnAnAccountAreNotBlamed(t *testing.T) {
+	seen := figures.LimitFigures{
+		ProviderKnown: true, ProviderLimit: 400_000, ProviderRemaining: 2000, OutsidersPerSecond: 2000, Used: figures.NewFlow(5*130_000, figures.Window),
+	}
+	v := limitView{
+		declared: plan.Limit{Name: "input-tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60},
+		window:   time.Minute, refused: true, seen: seen,
+	}
+	if v.elsewhere() == 0 {
+		t.Fatal("the case shows nothing")
+	}
+	if v.account = true; v.elsewhere() != 0 {
+		t.Errorf("%v are said to be used elsewhere", v.elsewhere())
+	}
+}
+
 // Others are blamed only for what cannot have gone through here.
 func TestElsewhereIsWhatDidNotGoThroughHere(t *testing.T) {
 	minute := func(amount float64) figures.Flow { return figures.NewFlow(5*amount, figures.Window) }

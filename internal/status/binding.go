@@ -23,17 +23,12 @@ const (
 	byCap
 	// byFull: nearly as much is offered as the limit allows, so calls wait for each other.
 	byFull
-	// byPart: one pod asks for more than the equal part its gateway has of the limit.
-	byPart
 	// byBurst: calls come in bursts above what the limit holds at once.
 	byBurst
 )
 
 // fullFrom of the amount on, calls wait for each other whenever they do not come evenly.
 const fullFrom = 0.95
-
-// partUsed of its gateway's part makes a pod's calls wait for that part rather than for bursts.
-const partUsed = 0.9
 
 func (v limitView) bindsBy() binding {
 	allowed := float64(v.declared.Amount)
@@ -46,14 +41,9 @@ func (v limitView) bindsBy() binding {
 		return byCap
 	case v.rate() >= fullFrom*allowed:
 		return byFull
-	case v.gateways > 1 && len(v.seen.UsedBy) > 0 && v.used*v.seen.UsedBy[0].Fraction >= partUsed*v.part():
-		return byPart
 	}
 	return byBurst
 }
-
-// part is what each gateway has of the limit.
-func (v limitView) part() float64 { return float64(v.declared.Amount) / float64(max(v.gateways, 1)) }
 
 // young: there has been traffic for less than the limit's window.
 func (v limitView) young() bool {
@@ -91,9 +81,6 @@ func (v limitView) holding() string {
 		return fmt.Sprintf("%s: the %s that this policy allows is used up.", v.name, v.total())
 	case byFull:
 		return fmt.Sprintf("%s: %s, nearly all of the %s this policy allows, so calls wait for each other.", v.name, v.offeredText(), v.total())
-	case byPart:
-		return fmt.Sprintf("%s: %s, this policy allows %s, a part of %s%s in each of %d gateways; %s uses up its part.",
-			v.name, v.offeredText(), v.total(), amount(v.part()), perWindow(v.per), v.gateways, v.seen.UsedBy[0].Pod)
 	case byBurst:
 		return fmt.Sprintf("%s: %s, below the %s this policy allows, but in short bursts above the %s it holds at once.",
 			v.name, v.offeredText(), v.total(), amount(float64(v.declared.Burst)))
@@ -113,8 +100,6 @@ func (v limitView) relief(provider string) string {
 		return fmt.Sprintf("Spread the calls over time: %s is all that %s takes at once.", amount(v.seen.ProviderLimit), provider)
 	case how == byBurst:
 		return fmt.Sprintf("Raise the burst of %s above %s, or spread the calls over time.", v.name, amount(float64(v.declared.Burst)))
-	case how == byPart:
-		return fmt.Sprintf("Spread the load of %s over more pods, or raise %s%s.", v.seen.UsedBy[0].Pod, v.name, v.left())
 	case known && v.seen.ProviderLimit <= float64(v.declared.Amount):
 		return fmt.Sprintf("%s is all that %s allows (%s): ask it for more, or %s.", v.name, provider, amount(v.seen.ProviderLimit), v.cut())
 	case how == byCap || how == byFull:

@@ -90,12 +90,6 @@ func TestALimitThatBindsIsExplained(t *testing.T) {
 			"anthropic/input-tokens: 80k/min offered, below the 240k/min this policy allows, but in short bursts above the 40k it holds at once.",
 			"Raise the burst of anthropic/input-tokens above 40k, or spread the calls over time.",
 		},
-		"one hot pod of four": {
-			nil, 120, func(pod string, _ int) float64 { return map[bool]float64{true: 1500, false: 10}[pod == "hot"] },
-			[]string{"a", "b", "c", "hot"},
-			"anthropic/input-tokens: 92k/min offered, this policy allows 240k/min, a part of 60k/min in each of 4 gateways; hot uses up its part.",
-			"Spread the load of hot over more pods, or raise anthropic/input-tokens.",
-		},
 		"a day's allowance": {
 			func(l *plan.Limit) { l.WindowSeconds = 86_400 }, 60, steady(100),
 			[]string{"a", "b"},

@@ -208,6 +208,13 @@ var goldenCases = map[string]struct {
 		quiet(in)
 		in.Accepted = Outcome{v1alpha1.ReasonAccountNotFound, "spec.providers[0].accountRef.name: Invalid value: \"acme\": there is no ProviderAccount of that name, or it is not accepted."}
 	})},
+	"of an account, refused by the provider": {inputs: withExample(func(in *Inputs) {
+		ofAccount(in)
+		quiet(in)
+		in.Figures.Providers[0].TooManyRequests, in.Figures.Providers[0].State = 61, "Throttling"
+		l := &in.Figures.Limits[0]
+		l.ProviderRemaining, l.ProviderLimit, l.OutsidersPerSecond = 3000, 2_000_000, 20_000 // other namespaces, not outsiders
+	}), previous: examplePrevious},
 	"budget store lost": {inputs: withExample(func(in *Inputs) {
 		quiet(in)
 		in.StoreLost = exampleNow.Add(-20 * time.Minute)

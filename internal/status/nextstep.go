@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/plan"
 )
 
 // retryingDoesNotHelp ends every next step that people answer with a retry loop.
@@ -75,6 +76,9 @@ func (v verdict) lowerOrAsk() string {
 	switch {
 	case v.limit == nil:
 		return fmt.Sprintf("Declare limits for %s, so that its calls are paced below what it allows, or ask it for more.", p)
+	case v.limit.ofAccount():
+		return fmt.Sprintf("Tell the platform team of account %s: it has less at %s than %s, or others use its key.",
+			plan.AccountOf(v.limit.declared.Name), p, v.limit.total())
 	case v.limit.seen.ProviderKnown && v.limit.seen.ProviderLimit > 0 && v.limit.seen.ProviderLimit < float64(v.limit.declared.Amount):
 		return fmt.Sprintf("Lower %s to %s, which is what %s allows, or ask it for more.",
 			v.limit.name, amount(v.limit.seen.ProviderLimit), p)

@@ -210,6 +210,8 @@ func (v verdict) allowed(verb string) string {
 	switch {
 	case v.limit == nil:
 		return ""
+	case v.limit.ofAccount():
+		return v.limit.holdingShare()
 	case v.limit.declared.Budget == plan.InFlight:
 		return fmt.Sprintf("%s: %d calls in flight, %s %s at once.", v.limit.name, int64(v.limit.used), verb, v.limit.total())
 	}
