@@ -18,6 +18,8 @@ type account struct {
 	pool  Pool
 	lines []*line
 	turn  uint64
+	// budgets are those that lines were made of.
+	budgets []pool.Budget
 
 	seq uint64
 	// seen is the newest answer.
@@ -30,7 +32,7 @@ type account struct {
 	told  time.Time
 	under bool
 	fails int
-	// bulks are the large calls that were asked for in the last draw.
+	// hungry says that something waited at the last draw, active that something was spent or held.
 	hungry, active bool
 	recall         bool
 	holders        float64
@@ -43,7 +45,11 @@ func newAccount(d *Drawer, name string, now time.Time) *account {
 // adopt takes over an account's budgets. Those that went are forgotten.
 func (k *account) adopt(a Account, now time.Time) {
 	k.pool = a.Pool
-	lines := k.lines[:0:0]
+	if len(a.Budgets) == len(k.budgets) && (len(a.Budgets) == 0 || &a.Budgets[0] == &k.budgets[0]) {
+		return
+	}
+	k.budgets = a.Budgets
+	lines := make([]*line, 0, len(a.Budgets))
 	for _, b := range a.Budgets {
 		if !b.External || len(lines) >= MaxLines {
 			continue
@@ -54,11 +60,6 @@ func (k *account) adopt(a Account, now time.Time) {
 			l = k.lines[i]
 		}
 		l.Budget = b
-		holders := b.MaxHolders
-		if holders <= 0 {
-			holders = a.MaxHolders
-		}
-		l.sigma, _ = pool.Safe(b, holders)
 		lines = append(lines, l)
 	}
 	k.lines = lines
@@ -108,10 +109,14 @@ func (k *account) spare(now time.Time) {
 
 // measure finds out what came and went in the pool since it was last measured.
 func (k *account) measure(now time.Time) {
-	f := k.pool.Figures(now)
-	k.holders = float64(f.Holders + f.Silent)
-	for _, l := range k.lines {
-		for _, b := range f.Budgets {
+	s := k.pool.Standing(now)
+	k.holders = float64(s.Holders)
+	for i, l := range k.lines {
+		if i < len(s.Budgets) && s.Budgets[i].Name == l.Name {
+			l.measure(s.Budgets[i], now)
+			continue
+		}
+		for _, b := range s.Budgets {
 			if b.Name == l.Name {
 				l.measure(b, now)
 			}
@@ -188,14 +193,16 @@ func (k *account) receive(w Draw, a *Answer, now time.Time) {
 	if !was && k.leased(now) {
 		k.measure(now)
 	}
-	var news []pool.Amount
+	var news, supply []pool.Amount
 	for i, g := range a.Lines {
 		if l := k.named(w.Request.Lines[i].Name); l != nil {
 			if more := l.hear(g); more > 0 {
 				news = append(news, pool.Amount{Budget: l.Name, Units: more})
 			}
+			supply = append(supply, pool.Amount{Budget: l.Name, Units: l.fair})
 		}
 	}
+	k.pool.Supply(supply)
 	k.deposit(news, now)
 }
 

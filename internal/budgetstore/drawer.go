@@ -11,7 +11,8 @@ import (
 
 // Pool is a pool with external budgets; *pool.Pool is one.
 type Pool interface {
-	Figures(now time.Time) pool.Figures
+	Standing(now time.Time) pool.Standing
+	Supply(perSecond []pool.Amount)
 	Needs(now time.Time) pool.Needs
 	Deposit(amounts []pool.Amount, now time.Time) (left []pool.Amount)
 	Surplus(now time.Time, keep time.Duration) []pool.Amount
@@ -24,8 +25,6 @@ type Account struct {
 	Pool Pool
 	// Budgets are the pool's; those that are not External are left alone.
 	Budgets []pool.Budget
-	// MaxHolders is for how many holders the safe share is, where a budget does not say.
-	MaxHolders int
 }
 
 // The times of drawing, and their reasons.
@@ -129,17 +128,28 @@ func (d *Drawer) Receive(w Draw, r Result, now time.Time) {
 	k.receive(w, r.Answer, now)
 }
 
-// Lost says that no account has a lease, though there are some, and since when.
+// Lost says that an account has no lease, and since when: the first one, if there are several. One that has just begun is
+// not lost yet.
 func (d *Drawer) Lost(now time.Time) (since time.Time, lost bool) {
 	for _, k := range d.accounts {
-		if k.leased(now) {
-			return time.Time{}, false
+		if len(k.lines) == 0 || k.leased(now) || k.seen.Instance == "" && now.Sub(k.lost) < Life {
+			continue
 		}
-		if since.IsZero() || k.lost.Before(since) {
-			since = k.lost
+		if !lost || k.lost.Before(since) {
+			since, lost = k.lost, true
 		}
 	}
-	return since, len(d.accounts) > 0
+	return since, lost
+}
+
+// Leased says that an account has a lease.
+func (d *Drawer) Leased(now time.Time) bool {
+	for _, k := range d.accounts {
+		if k.leased(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // Leave gives back what pools have and says that nothing is spent any longer. Nothing is to be drawn after it.

@@ -43,7 +43,7 @@ type line struct {
 }
 
 // measure finds what went out of hand since, which is spent, or came in, which is raised.
-func (l *line) measure(f pool.BudgetFigures, now time.Time) {
+func (l *line) measure(f pool.BudgetStanding, now time.Time) {
 	known := max(0, f.Level) + max(0, f.Held)
 	// What an earlier leader granted is in the hands of holders that were not heard of yet.
 	out := known + min(max(0, f.Unknown), max(0, l.out-known))
@@ -58,9 +58,7 @@ func (l *line) measure(f pool.BudgetFigures, now time.Time) {
 	}
 	l.out = out
 	l.paced(0, now)
-	if l.apart = 0; l.Kind == budget.Continuous {
-		l.apart = max(0, l.Rate-f.Rate)
-	}
+	l.apart, l.sigma = f.Apart, f.Safe
 }
 
 func (l *line) paced(units float64, now time.Time) {

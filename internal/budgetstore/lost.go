@@ -16,12 +16,12 @@ import (
 
 // live brings into the pool what its share allows of what is needed.
 func (k *account) live(needs pool.Needs, now time.Time) {
-	var news []pool.Amount
+	var news, supply []pool.Amount
 	for _, l := range k.lines {
 		if l.Kind != budget.Continuous {
 			continue
 		}
-		l.lapse(k.lease, k.holders, now)
+		supply = append(supply, pool.Amount{Budget: l.Name, Units: l.lapse(k.lease, k.holders, now)})
 		if l.level <= 0 {
 			continue
 		}
@@ -37,12 +37,13 @@ func (k *account) live(needs pool.Needs, now time.Time) {
 	for _, n := range news {
 		k.named(n.Budget).raised += n.Units
 	}
+	k.pool.Supply(supply)
 	k.deposit(news, now)
 }
 
 // lapse brings the level of the share up to now. It began to count when the lease ended. A drawer that never heard of the
 // store has what its holders would have on their own.
-func (l *line) lapse(lease time.Time, holders float64, now time.Time) {
+func (l *line) lapse(lease time.Time, holders float64, now time.Time) (perSecond float64) {
 	if !l.lapsed {
 		l.lapsed, l.level = true, -l.out
 		if l.safe.Before(lease) {
@@ -58,4 +59,5 @@ func (l *line) lapse(lease time.Time, holders float64, now time.Time) {
 		l.level = min(l.level+rate*dt, min(max(l.SmallCall, rate*soon.Seconds()), l.Capacity))
 		l.safe = now
 	}
+	return rate
 }

@@ -32,7 +32,7 @@ type Options struct {
 	URL string
 	// Password is the user's; PasswordFile holds it, and is read anew for each connection.
 	Password, PasswordFile string
-	// CA is a PEM bundle trusted instead of the system's.
+	// CA is a PEM bundle trusted beside the system's.
 	CA []byte
 }
 
@@ -77,7 +77,11 @@ func tlsConfig(t target, ca []byte) (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(ca) > 0 {
-		c.RootCAs = x509.NewCertPool()
+		var err error
+		if c.RootCAs, err = x509.SystemCertPool(); err != nil {
+			// An image without certificates still reaches what the bundle signs.
+			c.RootCAs = x509.NewCertPool()
+		}
 		if len(ca) > maxCA || !c.RootCAs.AppendCertsFromPEM(ca) {
 			return nil, errors.New("the budget store's certificates: there is none in the bundle")
 		}

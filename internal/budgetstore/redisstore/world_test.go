@@ -28,13 +28,15 @@ type purse struct {
 	bulk   [][]pool.Amount
 }
 
-func (p *purse) Figures(time.Time) pool.Figures {
-	f := pool.Figures{}
+func (p *purse) Standing(time.Time) pool.Standing {
+	s := pool.Standing{Holders: 1}
 	for i, b := range p.budgets {
-		f.Budgets = append(f.Budgets, pool.BudgetFigures{Name: b.Name, Level: p.level[i], Rate: b.Rate})
+		s.Budgets = append(s.Budgets, pool.BudgetStanding{Name: b.Name, Level: p.level[i]})
 	}
-	return f
+	return s
 }
+
+func (p *purse) Supply([]pool.Amount) {}
 
 func (p *purse) Needs(time.Time) pool.Needs {
 	n := pool.Needs{}
@@ -202,7 +204,7 @@ func (w *world) step(dt time.Duration) {
 		}
 	}
 	for _, d := range w.drawers {
-		for _, draw := range d.Draws([]budgetstore.Account{{Name: w.account, Pool: d.purse, Budgets: w.budgets, MaxHolders: 10}}, 10, d.at(w.now)) {
+		for _, draw := range d.Draws([]budgetstore.Account{{Name: w.account, Pool: d.purse, Budgets: w.budgets}}, 10, d.at(w.now)) {
 			w.send(letter{to: d, draw: draw})
 		}
 	}
