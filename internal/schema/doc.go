@@ -6,7 +6,7 @@
 // one of its limits holds back less than it says.
 //
 // Invariants: a field that the manager reads and the server drops is found, whatever its depth; the answer is remembered
-// once nothing is missing, and asked for again at most every few seconds while something is.
+// for an hour while nothing is missing, and for a few seconds while something is.
 //
 // It reads only, with rights that everybody has, and imports neither the controller nor the gateway.
 package schema

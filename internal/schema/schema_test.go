@@ -156,6 +156,16 @@ func TestE7AnUpgradeOfTheCRDIsSeenWithoutARestart(t *testing.T) {
 		if lost, err := s.Missing(); err != nil || len(lost) > 0 || f.asked != 3 {
 			t.Errorf("with the new CRD: %v, %v, asked %d times", lost, err, f.asked)
 		}
-		now = now.Add(time.Hour)
+		now = now.Add(lookEvery / 4)
+	}
+	// A server that does not answer changes nothing, and a CRD that is put back is found out.
+	now, f.err = now.Add(lookEvery), errors.New("unreachable")
+	if lost, err := s.Missing(); err != nil || len(lost) > 0 || f.asked != 4 {
+		t.Errorf("while the server is away: %v, %v, asked %d times", lost, err, f.asked)
+	}
+	delete(spec, "mode")
+	now, f.err, f.document = now.Add(lookEvery), nil, document(t, schemas)
+	if lost, err := s.Missing(); err != nil || len(lost) != 1 {
+		t.Errorf("with the old CRD again: %v, %v", lost, err)
 	}
 }

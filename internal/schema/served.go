@@ -18,8 +18,11 @@ import (
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 )
 
-// askEvery bounds how often the server is asked while something is missing.
-const askEvery = 5 * time.Second
+// The server is asked again soon while something is missing, and now and then when all was well: a CRD may also be put back.
+const (
+	askEvery  = 5 * time.Second
+	lookEvery = time.Hour
+)
 
 // kinds are the objects whose spec the manager reads. What is dropped of a status is only not shown.
 var kinds = map[string]reflect.Type{
@@ -47,16 +50,23 @@ func New(client openapi.Client, now func() time.Time) *Served {
 func (s *Served) Missing() ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	if !s.asked.IsZero() && (len(s.missing) == 0 || now.Sub(s.asked) < askEvery) {
+	now, interval := s.now(), lookEvery
+	if len(s.missing) > 0 {
+		interval = askEvery
+	}
+	known := !s.asked.IsZero()
+	if known && now.Sub(s.asked) < interval {
 		return s.missing, nil
 	}
 	found, err := s.ask()
-	if err != nil {
+	switch {
+	case err != nil && !known:
 		return nil, fmt.Errorf("read the schema that is served: %w", err)
+	case err == nil:
+		s.missing = found
 	}
-	s.asked, s.missing = now, found
-	return found, nil
+	s.asked = now // a server that does not answer changes nothing in what is known
+	return s.missing, nil
 }
 
 func (s *Served) ask() ([]string, error) {
