@@ -78,6 +78,10 @@ soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
 sharing: ## What fleets of real gateways send and use, SHARING=20 seconds a measurement. Not part of CI.
 	HEADGATE_SHARING_SECONDS=$${SHARING:-20} go test -count=1 -timeout 30m -v ./test/sharing
 
+.PHONY: scale
+scale: kube-assets ## How many gateways one manager serves: 100, 1,000, 5,000 in ten minutes; see docs/scale.md.
+	hack/scale
+
 .PHONY: cover
 cover: kube-assets sdks ## Coverage by package.
 	mkdir -p bin && go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1
