@@ -9,7 +9,7 @@ import (
 )
 
 // Each new field alone makes the plan one that older gateways refuse whole, rather than one they misread.
-func TestEachNewFieldNeedsTheNewVersion(t *testing.T) {
+func TestE13EachNewFieldNeedsTheNewVersion(t *testing.T) {
 	zero := int64(0)
 	tests := map[string]func(*Route){
 		"header":       func(r *Route) { r.Lanes[0].Header = &Header{Name: "X-Kind"} },
