@@ -29,7 +29,8 @@ func coordinate(ctx context.Context, o *options, g *proxy.Gateway, c *control.Co
 			Namespace: o.namespace, PodName: os.Getenv(sidecar.EnvPodName), PodUID: os.Getenv(sidecar.EnvPodUID),
 		},
 		Version: version, Contract: sidecar.ContractVersion,
-		Source: share.Source{Gateway: g}, Plans: plans{c}, Failure: plans{c}.failure, Shares: share.Shares{Gateway: g}, Log: log,
+		Source: share.Source{Gateway: g}, Plans: plans{c}, Failure: plans{c}.failure, Log: log,
+		Draws: share.Draws{Gateway: g}, Incarnation: o.incarnation,
 	})
 	if err != nil {
 		// The gateway serves on its safe share; what is wrong is in the log.

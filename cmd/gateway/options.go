@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -24,6 +25,8 @@ type options struct {
 	spoolMiB                                 int64
 	version                                  bool
 	deferredStore, deferredPassword          string
+	// incarnation numbers this start of the gateway; it is drawn.
+	incarnation uint64
 }
 
 func (o *options) addFlags(fs *flag.FlagSet) {
@@ -55,6 +58,9 @@ func (o *options) addDeferredFlags(fs *flag.FlagSet) {
 func (o *options) complete() {
 	if o.namespace == "" {
 		o.namespace = "default"
+	}
+	for o.incarnation == 0 {
+		o.incarnation = rand.Uint64()
 	}
 }
 

@@ -46,7 +46,8 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	gateway := proxy.New(proxy.Options{
 		Deferrals: later.deferrals(),
 		Dialect:   byName, Transport: transport, Credentials: store, Memory: spool.NewBudget(bodyMemory(o.spoolMiB)),
-		Log: log, Shared: o.plan != "", Namespace: o.namespace,
+		Log: log, Shared: o.plan != "", Namespace: o.namespace, Incarnation: o.incarnation,
+		Fresh: control.First(o.state, os.Getenv(sidecar.EnvPodUID)),
 	})
 	c := control.New(control.Options{Gateway: gateway, CA: ca, Trust: later.trust, StateDir: o.state, Log: log}, transport)
 	source, err := newSource(o, c, gateway, log)

@@ -25,6 +25,15 @@ func (g *Gate) Balance(limit string, now time.Time) float64 {
 	return 0
 }
 
+// Lower lowers the level of a limit, if it is above that.
+func (g *Gate) Lower(limit string, level float64, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+		g.sched.Lower(id, level, now)
+	}
+}
+
 // Feed adds to the level of a limit whose share is Fed, as the credit of a lane (below 0: of none); units below zero are
 // taken back.
 // What waits is decided by the next Advance.

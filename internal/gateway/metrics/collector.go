@@ -93,7 +93,7 @@ func (*Collector) Describe(ch chan<- *prometheus.Desc) {
 		limitCapacity, limitOffered, limitUsed, effective, usedElsewhere, disagreement, tokensTotal, queueOldest, queueDepth, missingTotal, attempts,
 		reserved, correction, stackedTotal, estimatedTotal, truncatedTotal, notReplayed,
 		failovers, noDeadline, borrowedTotal, lanePaused,
-		deferredCalls, deferredTotal,
+		deferredCalls, deferredTotal, degraded, outageSeconds,
 	} {
 		ch <- d
 	}
@@ -105,6 +105,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		e := emitter{ch: ch, labels: []string{m.Namespace, m.Policy, m.Provider}}
 		e.route(m.Tally)
 		e.deferred(&m.Deferred)
+		e.outage(m.Outage)
 		e.limits(&m)
 		for i, l := range m.Lanes {
 			e.lane(l)

@@ -10,32 +10,11 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/sharing"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
-
-// LimitID names one limit of one policy's provider.
-type LimitID struct{ Policy, Provider, Limit string }
-
-// SetShares divides the limits among gateways: shares says what this one may use of each. A limit that is
-// not named, and every limit with nil, falls back to the safe share. It does nothing on a lone gateway.
-func (g *Gateway) SetShares(shares map[LimitID]admission.Share, now time.Time) {
-	byRoute := map[string]map[string]admission.Share{}
-	for id, share := range shares {
-		key := id.Policy + "/" + id.Provider
-		if byRoute[key] == nil {
-			byRoute[key] = map[string]admission.Share{}
-		}
-		byRoute[key][id.Limit] = share
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.shares = byRoute
-	for key, r := range g.routes {
-		r.gate.SetShares(byRoute[key], now)
-	}
-}
 
 // Revision is the plan in force.
 func (g *Gateway) Revision() int64 { return g.table.Load().revision }
@@ -55,18 +34,7 @@ func (g *Gateway) Snapshot(now time.Time, reset bool) []*wire.RouteReport {
 }
 
 // configs returns every route once, whatever names it has, in a fixed order.
-func (g *Gateway) configs() []*config {
-	var out []*config
-	for _, cfg := range g.table.Load().routes {
-		if !slices.Contains(out, cfg) {
-			out = append(out, cfg)
-		}
-	}
-	slices.SortFunc(out, func(a, b *config) int {
-		return strings.Compare(a.policy+"/"+a.plan.Name, b.policy+"/"+b.plan.Name)
-	})
-	return out
-}
+func (g *Gateway) configs() []*config { return g.table.Load().order }
 
 func (cfg *config) report(now time.Time, reset bool) *wire.RouteReport {
 	t := cfg.tally
@@ -165,6 +133,8 @@ type Metrics struct {
 	Lanes                       []*tally.Lane
 	Figures                     admission.Figures
 	Deferred                    DeferredCounts
+	// Outage is how the route is as far as the coordinator goes, nil where that is not asked.
+	Outage *sharing.Outage
 }
 
 // maxMetrics bounds the routes of the metrics endpoint.
@@ -181,10 +151,15 @@ func (g *Gateway) Metrics(now time.Time) []Metrics {
 		if cfg.policy == "" && !cfg.tally.Used() {
 			continue
 		}
-		out = append(out, Metrics{
+		m := Metrics{
 			Namespace: g.opts.Namespace, Policy: cfg.policy, Provider: cfg.plan.Name, Tally: cfg.tally,
 			Lanes: cfg.lanes, Figures: cfg.gate.Figures(now), Deferred: g.deferredOf(cfg),
-		})
+		}
+		if cfg.member != nil {
+			outage := cfg.member.Outage(now)
+			m.Outage = &outage
+		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/credentials"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
@@ -31,9 +30,12 @@ type Options struct {
 	Log    *slog.Logger
 	// Deferrals keeps the calls that policies defer; nil declines them.
 	Deferrals Deferrals
-	// Shared: further gateways serve the same policies, so that each has a share of every limit. A lone
-	// gateway has all of it.
+	// Shared: further gateways serve the same policies, so that each spends what it is granted of every limit: see Draws. A
+	// lone gateway has all of it.
 	Shared bool
+	// Incarnation numbers this start of the gateway among all of its pod's, and Fresh says that it is the first.
+	Incarnation uint64
+	Fresh       bool
 	// Namespace and Labels are the pod's.
 	Namespace string
 	Labels    map[string]string
@@ -56,8 +58,8 @@ type Gateway struct {
 	routes map[string]*route
 	labels map[string]string
 	plan   *plan.Plan
-	// shares are the latest, by route and limit: a route that a plan adds later has its share at once.
-	shares map[string]map[string]admission.Share
+	// hastened holds an element when a draw has become due earlier.
+	hastened chan struct{}
 }
 
 // roundTripper lets the transport be replaced with its CA bundle.
@@ -74,7 +76,7 @@ func New(opts Options) *Gateway {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels}
+	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels, hastened: make(chan struct{}, 1)}
 	g.ids.Store(rand.Uint64() >> 8)
 	g.SetTransport(opts.Transport)
 	g.Apply(&plan.Plan{Version: plan.Version, Namespace: opts.Namespace}, time.Now())

@@ -15,6 +15,7 @@ import (
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/sharing"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -30,7 +31,9 @@ const defaultPatience = time.Minute
 
 // route is what lives on over edits of a policy's provider.
 type route struct {
-	gate   *admission.Gate
+	gate gate
+	// member is the gate where other gateways use the same limits, else nil.
+	member *sharing.Member
 	tally  *tally.Route
 	quotas quotas
 	health health
@@ -74,7 +77,9 @@ type config struct {
 
 // table is one plan's routes by the names apps call.
 type table struct {
-	routes   map[string]*config
+	routes map[string]*config
+	// order has every route once, whatever names it has.
+	order    []*config
 	revision int64
 }
 
@@ -133,11 +138,13 @@ func (g *Gateway) applyLocked(now time.Time) {
 			delete(t.routes, name)
 		}
 	}
-	for _, cfg := range byKey {
-		cfg.bindFailover(byKey)
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		byKey[key].bindFailover(byKey)
+		t.order = append(t.order, byKey[key])
 	}
 	g.forgetLocked(byKey, now)
 	g.table.Store(t)
+	g.hasten()
 }
 
 // namesLocked are the routes an app of this pod may call; mu is held. A dialect that has no URL of its own has its
@@ -219,15 +226,12 @@ func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now ti
 		r.gate.Configure(cfg.plan, maxGateways, now)
 		return r
 	}
-	shared := g.opts.Shared && cfg.policy != ""
-	r := &route{
-		gate: admission.New(admission.Options{
-			Facts: cfg.facts, Shared: shared, MaxBytes: g.opts.Memory.Total() / 4 * 3,
-		}, cfg.plan, maxGateways, now),
-		tally: tally.NewRoute(),
-	}
-	if shared {
-		r.gate.SetShares(g.shares[key], now)
+	r := &route{tally: tally.NewRoute()}
+	if g.opts.Shared && cfg.policy != "" {
+		r.member = g.memberOf(cfg, maxGateways, now)
+		r.gate = r.member
+	} else {
+		r.gate = admission.New(admission.Options{Facts: cfg.facts, MaxBytes: g.waitingBytes()}, cfg.plan, maxGateways, now)
 	}
 	g.routes[key] = r
 	return r

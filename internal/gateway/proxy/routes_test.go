@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/credentials"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -189,29 +188,6 @@ func TestPlanEditsKeepLevelsAndWakeWaiters(t *testing.T) {
 			t.Errorf("a waiter got %d after %s", a.status, a.took)
 		}
 		w.atRest()
-	})
-}
-
-func TestSharedGatewayStartsOnItsSafeShareAndTakesItsShare(t *testing.T) {
-	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
-	simulate(t, s, onePolicy(), func(w *world) {
-		w.gateway.opts.Shared = true
-		w.gateway.Apply(onePolicy(anthropicRoute(perMinute("input-tokens", plan.InputTokens, 480_000))), time.Now())
-		// Half of 8,000 a second among 4 gateways.
-		a := w.ask(100)
-		if want := 100 * time.Millisecond; a.status != http.StatusOK || a.took < want || a.took > want+10*time.Millisecond {
-			t.Errorf("on the safe share: answer %d after %s", a.status, a.took)
-		}
-		id := LimitID{"support", "anthropic", "input-tokens"}
-		w.gateway.SetShares(map[LimitID]admission.Share{id: {RatePerSecond: 8000, Capacity: 480_000}}, time.Now())
-		time.Sleep(10 * time.Second)
-		if level := w.figures("anthropic").level("input-tokens"); level < 79_000 || level > 80_100 {
-			t.Errorf("after 10 s of the whole share the level is %v", level)
-		}
-		w.gateway.SetShares(nil, time.Now())
-		if level := w.figures("anthropic").level("input-tokens"); level > 2000 {
-			t.Errorf("back on the safe share the level is %v", level)
-		}
 	})
 }
 

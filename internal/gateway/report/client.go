@@ -40,7 +40,10 @@ func New(opts Options) (*Client, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{opts: opts, url: u, incarnation: rand.Uint64(), started: time.Now()}
+	c := &Client{opts: opts, url: u, incarnation: opts.Incarnation, started: time.Now()}
+	for c.incarnation == 0 {
+		c.incarnation = rand.Uint64()
+	}
 	c.lease.shares, c.lease.incarnation = opts.Shares, c.incarnation
 	return c, nil
 }

@@ -58,7 +58,11 @@ type Options struct {
 	// plans that did not come by the stream. Nil: only what Offer returned is reported.
 	Failure func() (message string, revision int64)
 	Shares  Shares
-	Log     *slog.Logger
+	// Draws draws on the budgets that are shared; nil draws nothing.
+	Draws Draws
+	// Incarnation numbers this start of the gateway; 0 draws one.
+	Incarnation uint64
+	Log         *slog.Logger
 
 	// Dial reaches the coordinator, nil the usual way.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

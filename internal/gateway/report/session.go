@@ -27,7 +27,10 @@ type session struct {
 	err  error
 	// cancel ends the stream at once, also a send that waits.
 	cancel context.CancelFunc
-	silent atomic.Bool
+	// silence ends a stream on which an answer is due for long.
+	silence *time.Timer
+	silent  atomic.Bool
+	drawer  *drawer
 }
 
 var errSilent = errors.New("the coordinator says nothing")
@@ -61,10 +64,12 @@ func (s *session) receive(ctx context.Context) {
 // run sends and acts until the stream or ctx ends.
 func (s *session) run(ctx context.Context) outcome {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainTimeout, s.cancel) })()
-	// The first message comes after connection and handshake, the others every second.
-	silence := time.AfterFunc(2*dialTimeout+wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
-	defer silence.Stop()
-	if err := s.stream.Send(s.client.hello()); err != nil {
+	// The first message comes after connection and handshake.
+	s.silence = time.AfterFunc(2*dialTimeout+wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
+	defer s.silence.Stop()
+	s.drawer = newDrawer(s, s.client.opts.Draws)
+	defer s.drawer.timer.Stop()
+	if s.stream.Send(s.client.hello()) != nil || !s.drawer.begin(time.Now()) {
 		return s.last()
 	}
 	report := time.NewTimer(interval())
@@ -78,7 +83,7 @@ func (s *session) run(ctx context.Context) outcome {
 		case <-s.done:
 			return s.over(s.err)
 		case down := <-s.in:
-			silence.Reset(wire.ShareTTL)
+			s.drawer.heard()
 			s.client.connected.Store(down.GetLeader() == nil)
 			if leader := down.GetLeader(); leader != nil {
 				return s.sentOn(leader)
@@ -86,6 +91,15 @@ func (s *session) run(ctx context.Context) outcome {
 			if s.act(down) {
 				report.Reset(max(promptGap-time.Since(reported), 0))
 			}
+			if !s.drawer.send(false, time.Now()) {
+				return s.last()
+			}
+		case <-s.drawer.timer.C:
+			if !s.drawer.send(false, time.Now()) {
+				return s.last()
+			}
+		case <-s.drawer.hastened():
+			s.drawer.rearm(time.Now())
 		case <-report.C:
 			reported = time.Now()
 			s.client.lease.check(reported)
@@ -125,22 +139,24 @@ func (s *session) over(err error) outcome {
 	return outcome{err: err, well: s.client.Connected() && time.Since(s.began) >= healthy}
 }
 
-// act takes a plan or share; true when the coordinator should hear of it soon.
+// act takes a plan, grants or a share; true when the coordinator should hear of it soon.
 func (s *session) act(down *wire.Down) bool {
 	switch {
 	case down.GetPlan() != nil:
 		s.client.offer(down.GetPlan())
 		return true
-	case down.GetShare() != nil:
+	case down.GetGrants() != nil:
+		s.drawer.receive(down.GetGrants(), time.Now())
+	case down.GetShare() != nil && s.client.opts.Shares != nil:
 		return s.client.lease.take(down.GetShare(), time.Now())
 	}
 	return false
 }
 
-// drain sends the last report: what was spent is final, and the share is free for others. The end of ctx
+// drain sends the last draws and report: what was spent is final, and what was not is free for others. The end of ctx
 // has started the timer that bounds it.
 func (s *session) drain() {
-	if s.stream.Send(s.client.report(time.Now(), true)) != nil || s.stream.CloseRequest() != nil {
+	if !s.drawer.drain(time.Now()) || s.stream.Send(s.client.report(time.Now(), true)) != nil || s.stream.CloseRequest() != nil {
 		return
 	}
 	for {

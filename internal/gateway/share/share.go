@@ -4,43 +4,60 @@
 package share
 
 import (
-	"math"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/budget/pool"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // Gateway is the data plane.
 type Gateway interface {
-	SetShares(shares map[proxy.LimitID]admission.Share, now time.Time)
+	Draws(all bool, now time.Time) []proxy.Draw
+	NextDraw(now time.Time) (time.Time, bool)
+	Hastened() <-chan struct{}
+	Receive(policy, provider string, grant *pool.Grant, now time.Time)
+	Drain(now time.Time) []proxy.Draw
 	Snapshot(now time.Time, reset bool) []*wire.RouteReport
 }
-
-// Shares implements report.Shares on a gateway.
-type Shares struct{ Gateway Gateway }
-
-// Apply puts shares in force.
-func (s Shares) Apply(limits []*wire.LimitShare) {
-	shares := make(map[proxy.LimitID]admission.Share, len(limits))
-	for _, l := range limits {
-		if !sane(l.GetRatePerSecond()) || !sane(l.GetCapacity()) {
-			continue
-		}
-		id := proxy.LimitID{Policy: l.GetPolicy(), Provider: l.GetProvider(), Limit: l.GetLimit()}
-		shares[id] = admission.Share{RatePerSecond: l.GetRatePerSecond(), Capacity: l.GetCapacity()}
-	}
-	s.Gateway.SetShares(shares, time.Now())
-}
-
-// Safe puts every limit on its safe share.
-func (s Shares) Safe() { s.Gateway.SetShares(nil, time.Now()) }
-
-func sane(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 // Source implements report.Source on a gateway.
 type Source struct{ Gateway Gateway }
 
 // Report returns the gateway's cumulative figures; the worst waits start anew.
 func (s Source) Report(now time.Time) []*wire.RouteReport { return s.Gateway.Snapshot(now, true) }
+
+// Draws implements report.Draws on a gateway.
+type Draws struct{ Gateway Gateway }
+
+// Draws implements report.Draws.
+func (d Draws) Draws(all bool, now time.Time) []*wire.Draw {
+	return wireDraws(d.Gateway.Draws(all, now))
+}
+
+// NextDraw implements report.Draws.
+func (d Draws) NextDraw(now time.Time) (time.Time, bool) { return d.Gateway.NextDraw(now) }
+
+// Hastened implements report.Draws.
+func (d Draws) Hastened() <-chan struct{} { return d.Gateway.Hastened() }
+
+// Drain implements report.Draws.
+func (d Draws) Drain(now time.Time) []*wire.Draw { return wireDraws(d.Gateway.Drain(now)) }
+
+// Receive implements report.Draws. Grants with more than they may have change nothing.
+func (d Draws) Receive(grants []*wire.Grant, now time.Time) {
+	for _, g := range grants[:min(len(grants), wire.MaxRoutes)] {
+		if grant, ok := poolGrant(g); ok {
+			d.Gateway.Receive(g.GetPolicy(), g.GetProvider(), &grant, now)
+		}
+	}
+}
+
+// Shares takes the shares of coordinators that grant nothing, and leaves them.
+type Shares struct{ Gateway Gateway }
+
+// Apply implements report.Shares.
+func (Shares) Apply([]*wire.LimitShare) {}
+
+// Safe implements report.Shares.
+func (Shares) Safe() {}

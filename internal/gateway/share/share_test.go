@@ -5,54 +5,73 @@ package share
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
-	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/budget/pool"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
 	"github.com/headgate-dev/headgate/internal/gateway/report"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 var (
-	_ report.Shares = Shares{}
+	_ report.Draws  = Draws{}
 	_ report.Source = Source{}
 	_ Gateway       = (*proxy.Gateway)(nil)
 )
 
 type gateway struct {
-	shares map[proxy.LimitID]admission.Share
-	reset  bool
+	reset   bool
+	all     bool
+	granted map[string]pool.Grant
 }
 
-func (g *gateway) SetShares(shares map[proxy.LimitID]admission.Share, _ time.Time) { g.shares = shares }
+func (g *gateway) Draws(all bool, _ time.Time) []proxy.Draw {
+	g.all = all
+	return []proxy.Draw{{Policy: "p", Provider: "openai", Report: pool.Report{Sequence: 3, Lease: time.Second, Term: pool.Term{Epoch: 1, Opening: 2}}}}
+}
+func (g *gateway) NextDraw(now time.Time) (time.Time, bool) { return now, true }
+func (g *gateway) Hastened() <-chan struct{}                { return nil }
+func (g *gateway) Drain(time.Time) []proxy.Draw {
+	return []proxy.Draw{{Policy: "p", Provider: "openai", Report: pool.Report{Draining: true}}}
+}
+
+func (g *gateway) Receive(policy, provider string, grant *pool.Grant, _ time.Time) {
+	if g.granted == nil {
+		g.granted = map[string]pool.Grant{}
+	}
+	g.granted[policy+"/"+provider] = *grant
+}
 
 func (g *gateway) Snapshot(_ time.Time, reset bool) []*wire.RouteReport {
 	g.reset = reset
 	return []*wire.RouteReport{{Policy: "p"}}
 }
 
-func TestOnlySaneSharesReachTheGateway(t *testing.T) {
+func TestDrawsAndGrantsPass(t *testing.T) {
 	g := &gateway{}
-	limit := func(name string, rate, capacity float64) *wire.LimitShare {
-		return &wire.LimitShare{Policy: "p", Provider: "openai", Limit: name, RatePerSecond: rate, Capacity: capacity}
+	draws := Draws{g}.Draws(true, time.Now())
+	want := &wire.Draw{Policy: "p", Provider: "openai", Sequence: 3, LeaseNanos: 1e9, Term: &wire.Term{Epoch: 1, Opening: 2}}
+	if len(draws) != 1 || !g.all || !proto.Equal(draws[0], want) {
+		t.Errorf("all %v: %v", g.all, draws)
 	}
-	Shares{g}.Apply([]*wire.LimitShare{
-		limit("good", 2.5, 100), limit("nothing passes", 0, 0),
-		limit("nan", math.NaN(), 1), limit("infinite", 1, math.Inf(1)), limit("negative", -1, 1),
-	})
-	want := map[proxy.LimitID]admission.Share{
-		{Policy: "p", Provider: "openai", Limit: "good"}:           {RatePerSecond: 2.5, Capacity: 100},
-		{Policy: "p", Provider: "openai", Limit: "nothing passes"}: {},
+	if last := (Draws{g}).Drain(time.Now()); len(last) != 1 || !last[0].GetDraining() {
+		t.Errorf("the last draws are %v", last)
 	}
-	if diff := cmp.Diff(want, g.shares); diff != "" {
+	Draws{g}.Receive([]*wire.Grant{
+		{Policy: "p", Provider: "openai", Ack: 3, Totals: []*wire.Amount{{Limit: "tpm", Units: 5}, {Limit: "nan", Units: math.NaN()}, {Limit: "inf", Units: math.Inf(1)}, {Limit: "less", Units: -1}}},
+		{Policy: "p", Provider: "long", Totals: []*wire.Amount{{Limit: strings.Repeat("x", 300)}}},
+		{Policy: "p", Provider: "many", Totals: make([]*wire.Amount, 100)},
+	}, time.Now())
+	got := map[string]pool.Grant{"p/openai": {
+		Ack: 3, Totals: []pool.Amount{{Budget: "tpm", Units: 5}, {Budget: "nan"}, {Budget: "inf", Units: 1e18}, {Budget: "less"}}, Expected: []pool.Amount{},
+	}}
+	if diff := cmp.Diff(got, g.granted); diff != "" {
 		t.Error(diff)
-	}
-	Shares{g}.Safe()
-	if g.shares != nil {
-		t.Errorf("after the lapse there are shares %v", g.shares)
 	}
 }
 

@@ -171,9 +171,18 @@ func (m *Member) apartNow() []*place {
 func (m *Member) expire(now time.Time) {
 	for _, p := range m.apartNow() {
 		if !p.by.IsZero() && now.After(p.by) {
-			m.refuse(p, p.refusal)
+			m.refuse(p, m.expired(p))
 		}
 	}
+}
+
+// expired is what a call is told that was not granted in time.
+func (m *Member) expired(p *place) admission.Verdict {
+	v := p.refusal
+	if k := slices.IndexFunc(m.limits, func(l limit) bool { return l.Name == v.Limit }); k >= 0 {
+		v.Amount = m.limits[k].described(!m.leased)
+	}
+	return v
 }
 
 // recheck looks again at the calls that wait aside after an edit.
@@ -197,9 +206,10 @@ func (m *Member) recheck(now time.Time) {
 // giveUp has the gate decide about the calls that wait aside when the pool is not heard for long: they have the safe share.
 // Whom that does not serve in time goes on hoping.
 func (m *Member) giveUp(now time.Time) {
-	if m.leased || m.apart == 0 || !m.open && now.Before(m.silentSince().Add(reconnect)) {
+	if m.leased || m.gaveUp && !m.open || !m.open && now.Before(m.silentSince().Add(reconnect)) {
 		return
 	}
+	m.gaveUp = true
 	for _, p := range m.apartNow() {
 		if p.where != aside {
 			continue

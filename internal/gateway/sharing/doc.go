@@ -11,8 +11,8 @@
 // Draw is due when Due says so; Options.Hastened tells that it has become due earlier.
 //
 // How it works: the gate's limits are fed. With a lease their levels are the holder's balances, and what the gate takes is
-// charged to the holder. Without one they fill at the safe share, and hold no more than a small call, or what the first in a
-// queue collects. A call that takes more than an interval brings waits aside, at no gate: the pool grants it as a whole, by its
+// charged to the holder. Without one the gate fills them by itself at the safe share, and they hold no more than a small call, or
+// what the first in a queue collects. A call that takes more than an interval brings waits aside, at no gate: the pool grants it as a whole, by its
 // lane's share of what all gateways have, and then it enters the gate and goes.
 //
 // Invariants, each pinned by a test:

@@ -50,9 +50,12 @@ func (m *Member) Receive(g *pool.Grant, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.catchUp(now)
-	was := m.leased
+	was, since := m.leased, m.silentSince()
 	m.holder.Receive(g, m.at)
 	if m.leased = m.holder.Leased(m.at); m.leased {
+		if !was && len(m.limits) > 0 {
+			m.silence += max(0, now.Sub(since))
+		}
 		m.leaseEnds = now.Add(m.holder.Lease(m.at))
 		if !was {
 			m.resume(now)

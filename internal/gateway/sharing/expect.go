@@ -72,7 +72,7 @@ func (m *Member) shareOf(l *limit, lanes []lane) admission.Share {
 	case m.open:
 		return admission.Share{RatePerSecond: l.rate, Capacity: float64(l.Burst), Fed: true}
 	case !m.leased:
-		return admission.Share{RatePerSecond: l.expected, Capacity: l.safe.SafeBurst, Fed: true, Safe: true}
+		return admission.Share{RatePerSecond: l.expected, Capacity: l.safe.SafeBurst, Safe: true}
 	case l.caps && !l.usedUp:
 		// What is left of it may be granted at once, so calls wait for that as long as nobody says that nothing is left.
 		return admission.Share{RatePerSecond: float64(l.Burst), Capacity: l.capacity, Fed: true, Waited: true}

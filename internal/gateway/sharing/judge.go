@@ -56,7 +56,7 @@ func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Ti
 
 func (m *Member) refusal(p *place, l *limit, why budget.Reason, wait time.Duration) admission.Verdict {
 	return admission.Verdict{
-		State: budget.Refused, Reason: why, Wait: wait, Limit: l.Name, Need: l.cost(p.ticket), Amount: l.described(),
+		State: budget.Refused, Reason: why, Wait: wait, Limit: l.Name, Need: l.cost(p.ticket), Amount: l.described(!m.leased),
 	}
 }
 

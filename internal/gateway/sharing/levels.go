@@ -16,8 +16,11 @@ func (m *Member) catchUp(now time.Time) {
 	} else if open := m.opens(now); open != m.open {
 		m.open = open
 		m.expect(now)
+		m.noteLevels(now)
 	}
-	m.trickle(now)
+	if m.open {
+		m.fill(now)
+	}
 }
 
 // charge charges the holder with what the gate took, or gave back, since.
@@ -82,29 +85,14 @@ func (m *Member) noteLevels(now time.Time) {
 	}
 }
 
-// trickle fills the gate's limits without a lease: from the safe share, or to the brim where nothing is to bind. What there
-// is no room for is lost, so that a gateway never saves more than its burst, or what its first call collects.
-func (m *Member) trickle(now time.Time) {
-	fed := false
+// fill fills what binds nobody.
+func (m *Member) fill(now time.Time) {
 	for k := range m.limits {
-		l := &m.limits[k]
-		if l.slots {
-			continue
-		}
-		units := m.holder.Balance(l.Name, m.at)
-		if m.open {
-			units = float64(l.Burst) - l.level
-		} else if units > 0 {
-			m.holder.Charge(l.Name, units, m.at)
-		}
-		if units > 0 {
-			m.divide(l, units, now)
-			fed = true
+		if l := &m.limits[k]; !l.slots && l.level < float64(l.Burst) {
+			m.divide(l, float64(l.Burst)-l.level, now)
 		}
 	}
-	if fed {
-		m.noteLevels(now)
-	}
+	m.noteLevels(now)
 }
 
 // divide feeds units as refill is divided: to each lane its share, as its credit.

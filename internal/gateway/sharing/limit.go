@@ -97,7 +97,12 @@ func (l *limit) until(units float64) time.Duration {
 	return time.Duration(min(units/l.rate, endless) * float64(time.Second))
 }
 
-// described is the limit as refusals name it.
-func (l *limit) described() string {
-	return admission.Described(float64(l.Amount), time.Duration(l.WindowSeconds)*time.Second)
+// described is the limit as refusals name it; who is refused by a safe share is told so.
+func (l *limit) described(safe bool) string {
+	window := time.Duration(l.WindowSeconds) * time.Second
+	whole := admission.Described(float64(l.Amount), window)
+	if !safe {
+		return whole
+	}
+	return whole + ", safe share " + admission.Described(l.safe.SafeRate*window.Seconds(), window) + ": no coordinator"
 }

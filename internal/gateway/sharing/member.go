@@ -4,7 +4,6 @@
 package sharing
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -65,10 +64,15 @@ type Member struct {
 	number uint64
 	asking *place
 
-	started time.Time
+	// safeFrom is when the safe share begins.
+	started, safeFrom time.Time
 	// leased says that what was granted may be spent, until leaseEnds; open that nothing binds, without a lease.
 	leased, open bool
 	leaseEnds    time.Time
+	// gaveUp says that who waited aside has the safe share by now, in this outage.
+	gaveUp bool
+	// silence is how long there was no lease, until the last began.
+	silence time.Duration
 	// drawn is when demand was last worked out, early that more is needed than was asked for then.
 	drawn time.Time
 	early bool
@@ -80,7 +84,7 @@ type Member struct {
 
 	timer   *time.Timer
 	timerAt time.Time
-	// step is when what waits without a lease is looked at again.
+	// step is when what waits while nothing binds is looked at again.
 	step   time.Time
 	closed bool
 	// soonestBy is when the first of the calls that wait aside must have been decided; stale says that they have changed.
@@ -106,114 +110,9 @@ func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Memb
 	m.holder = pool.NewHolder(cfg, m.at)
 	m.adopt(route)
 	m.expect(now)
+	m.begin(now)
+	m.noteLevels(now)
 	return m
-}
-
-// Configure puts an edited route in force. Levels and waiting calls are kept.
-func (m *Member) Configure(route plan.Route, maxGateways int32, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.catchUp(now)
-	m.maxGateways = maxGateways
-	m.gate.Configure(route, maxGateways, now)
-	m.adopt(route)
-	m.level(now)
-	m.expect(now)
-	m.recheck(now)
-	m.run(now)
-}
-
-// adopt takes over a route's limits and lanes.
-func (m *Member) adopt(route plan.Route) {
-	if len(route.Lanes) == 0 {
-		route.Lanes = []plan.Lane{{Name: "default", SharePermille: 1000}}
-	}
-	old, oldLanes, were := m.limits, m.lanes, m.route.Lanes
-	m.route, m.limits, m.lanes = route, nil, make([]lane, len(route.Lanes))
-	budgets := make([]pool.HolderBudget, 0, len(route.Limits))
-	for _, l := range route.Limits {
-		k := newLimit(l, m.maxGateways, len(route.Lanes))
-		if i := slices.IndexFunc(old, func(o limit) bool { return o.Name == l.Name && o.slots == k.slots }); i >= 0 {
-			k.carry(&old[i], route.Lanes, were)
-		}
-		m.limits = append(m.limits, k)
-		budgets = append(budgets, k.safe)
-	}
-	m.holder.Adopt(budgets, outage(&route), m.at)
-	for i := range m.lanes {
-		m.lanes[i] = newLane(len(m.limits))
-		if j := indexOf(were, route.Lanes[i].Name); j >= 0 {
-			m.keep(&m.lanes[i], &oldLanes[j], old)
-		}
-	}
-	m.resettle(were)
-}
-
-// carry takes over what is known of a limit.
-func (l *limit) carry(old *limit, lanes, were []plan.Lane) {
-	l.level, l.seen, l.debt, l.unoffered = old.level, old.seen, old.debt, old.unoffered
-	if old.rate > 0 {
-		l.expected = min(l.rate, old.expected*l.rate/old.rate)
-	}
-	for i := range lanes {
-		if j := indexOf(were, lanes[i].Name); j >= 0 {
-			l.granted[i] = old.granted[j]
-		}
-	}
-}
-
-// keep takes over what a lane needed of late.
-func (m *Member) keep(to, from *lane, old []limit) {
-	for k := range m.limits {
-		for j := range old {
-			if old[j].Name == m.limits[k].Name {
-				to.perSecond[k], to.came[k] = from.perSecond[j], from.came[j]
-			}
-		}
-	}
-}
-
-// resettle finds the place of every live call among the new limits and lanes.
-func (m *Member) resettle(were []plan.Lane) {
-	m.places.each(func(p *place) {
-		i := -1
-		if p.lane < len(were) {
-			i = indexOf(m.route.Lanes, were[p.lane].Name)
-		}
-		if i < 0 {
-			i = len(m.route.Lanes) - 1
-		}
-		p.lane, p.listed = i, false
-		m.value(p)
-		switch p.where {
-		case aside, queued:
-			m.lanes[p.lane].wait(p)
-		case holding:
-			m.lanes[p.lane].use(p.costs, m.limits, 1)
-		case away:
-		}
-	})
-}
-
-func indexOf(lanes []plan.Lane, name string) int {
-	return slices.IndexFunc(lanes, func(l plan.Lane) bool { return l.Name == name })
-}
-
-// value works out what a call takes.
-func (m *Member) value(p *place) {
-	p.costs, p.large = p.costs[:0], false
-	nothing := false
-	for k := range m.limits {
-		l := &m.limits[k]
-		c := l.cost(p.ticket)
-		nothing = nothing || c > 0 && l.Burst <= 0
-		if l.Budget != plan.Requests && !l.slots && c > l.small {
-			p.large = true
-		}
-		p.costs = append(p.costs, min(c, l.capacity))
-	}
-	// What lets nothing pass refuses at once.
-	p.large = p.large && !nothing
 }
 
 // Estimator is what the member has learned of costs.

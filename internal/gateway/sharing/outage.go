@@ -41,16 +41,12 @@ func (m *Member) opens(now time.Time) bool {
 	if !m.leaseEnds.IsZero() {
 		return true
 	}
-	patience := m.opts.TTL
-	if patience <= 0 {
-		patience = leaseTime
-	}
-	return !now.Before(m.started.Add(patience))
+	return !now.Before(m.started.Add(m.ttl()))
 }
 
-// lapse ends what was granted: it is not to be spent any longer.
+// lapse ends what was granted: it is not to be spent any longer. From now on the gate fills its limits by itself, from nothing.
 func (m *Member) lapse(now time.Time) {
-	m.leased = false
+	m.leased, m.gaveUp = false, false
 	if m.leaseEnds.After(now) {
 		// The host was suspended.
 		m.leaseEnds = now
@@ -63,18 +59,20 @@ func (m *Member) lapse(now time.Time) {
 			m.gate.Feed(l.Name, -1, -l.level, now)
 		}
 	}
-	m.noteLevels(now)
 	m.expect(now)
+	m.noteLevels(now)
 }
 
-// resume begins a lease. What was overspent without one, or spent while nothing bound, is paid by what is granted from now on.
+// resume begins a lease. What was overspent without one, or spent while nothing bound, is paid by what is granted from now on;
+// what was saved is void.
 func (m *Member) resume(now time.Time) {
+	m.noteLevels(now)
 	for k := range m.limits {
 		l := &m.limits[k]
 		if l.slots {
 			continue
 		}
-		owed := max(0, -l.level)
+		owed := max(0, -l.level-l.safe.SafeRate*max(0, m.safeFrom.Sub(now).Seconds()))
 		if m.open {
 			owed = l.debt.owed(l, now)
 		}
@@ -82,8 +80,38 @@ func (m *Member) resume(now time.Time) {
 			m.holder.Charge(l.Name, owed, m.at)
 		}
 		l.debt = debt{}
+		m.gate.Lower(l.Name, 0, now)
 	}
 	m.open = false
+	m.expect(now)
+	m.noteLevels(now)
+}
+
+// begin has the safe share of a restarted gateway begin when the one before has lost its lease for sure: until then it owes
+// what it would have brought.
+func (m *Member) begin(now time.Time) {
+	m.safeFrom = now
+	if m.opts.Fresh {
+		return
+	}
+	wait := time.Duration(float64(m.ttl()) * (1 + clockSlack))
+	m.safeFrom = now.Add(wait)
+	for k := range m.limits {
+		if l := &m.limits[k]; !l.slots {
+			m.gate.Lower(l.Name, -l.safe.SafeRate*wait.Seconds(), now)
+		}
+	}
+}
+
+// clockSlack is by which part two clocks may differ in rate when they measure a lease.
+const clockSlack = 0.01
+
+// ttl is how long a lease lasts.
+func (m *Member) ttl() time.Duration {
+	if m.opts.TTL > 0 {
+		return m.opts.TTL
+	}
+	return leaseTime
 }
 
 // debt is what is owed of a limit for what was spent while nothing bound: what exceeds the rate that the gateway could have
@@ -108,19 +136,36 @@ func (d *debt) owed(l *limit, now time.Time) float64 {
 	return max(0, min(left, l.capacity*min(1, l.told/l.rate)))
 }
 
-// Outage says whether the member has no lease, and since when.
-func (m *Member) Outage(now time.Time) (since time.Time, silent bool) {
+// Outage is what a member goes without.
+type Outage struct {
+	// Silent says that there is no lease, since a time; Total is how long there was none since the member began.
+	Silent bool
+	Since  time.Time
+	Total  time.Duration
+	// Mode is what it does meanwhile: Safe, LastGrant or Open.
+	Mode string
+}
+
+// Outage says how the member is, as far as the pool goes. A route without limits misses nothing.
+func (m *Member) Outage(now time.Time) Outage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.catchUp(now)
-	if m.leased {
-		return time.Time{}, false
+	out := Outage{Total: m.silence, Mode: m.route.Outage}
+	if out.Mode == "" {
+		out.Mode = "Safe"
 	}
-	return m.silentSince(), true
+	if !m.leased && len(m.limits) > 0 {
+		out.Silent, out.Since = true, m.silentSince()
+		out.Total += max(0, now.Sub(out.Since))
+	}
+	return out
 }
 
 // Leased says whether what was granted may be spent.
 func (m *Member) Leased(now time.Time) bool {
-	_, silent := m.Outage(now)
-	return !silent
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.catchUp(now)
+	return m.leased
 }

@@ -43,11 +43,14 @@ func (m *Member) next(now time.Time) (time.Time, bool) {
 	if by := m.soonest(); !by.IsZero() {
 		sooner(by.Add(time.Nanosecond))
 	}
-	if m.leased {
+	switch {
+	case m.leased:
 		sooner(m.leaseEnds)
-	} else {
-		// What the safe share brings comes in steps.
+	case m.open:
+		// More than a burst at once comes in steps.
 		sooner(m.step)
+	case m.apart > 0 && !m.gaveUp:
+		sooner(m.silentSince().Add(reconnect))
 	}
 	return at, ok
 }
