@@ -66,6 +66,12 @@ type Store interface {
 	StoreLost() (since time.Time, lost bool)
 }
 
+// StoreFunc is a Store of one function.
+type StoreFunc func() (since time.Time, lost bool)
+
+// StoreLost calls it.
+func (f StoreFunc) StoreLost() (since time.Time, lost bool) { return f() }
+
 // Options are what a Reconciler needs.
 type Options struct {
 	// Client reads from caches, and reads its own writes.

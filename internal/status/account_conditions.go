@@ -150,9 +150,7 @@ func largestCalls(in AccountInputs, of plan.Limit) float64 {
 func accountDegraded(in AccountInputs) finding {
 	b := in.Budgets
 	if !in.StoreLost.IsZero() {
-		return finding{metav1.ConditionTrue, v1alpha1.ReasonBudgetStoreLost, fmt.Sprintf(
-			"The budget store has not answered since %s; until it does, gateways do what their policies say of an outage: by default all together keep to half of each limit.",
-			in.StoreLost.UTC().Format("2006-01-02 15:04 MST"))}
+		return finding{metav1.ConditionTrue, v1alpha1.ReasonBudgetStoreLost, storeLostSince(in.StoreLost) + "."}
 	}
 	if overloaded := overloadedRoute(in.Routes); overloaded != "" {
 		return finding{metav1.ConditionTrue, v1alpha1.ReasonProviderOverloaded, overloaded}

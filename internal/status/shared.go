@@ -153,14 +153,21 @@ func outageWords(views []providerView) string {
 	return "each does what spec.providers.outage says: " + strings.Join(named, ", ")
 }
 
-// storeLost says since when, what gateways do, and how much that is of the limit that is asked for most.
+// storeHeld is what all that draw on a store keep to together while it does not answer: the part of the refill that is
+// collected for such a time.
+const storeHeld = "all that draw on it keep to half of each limit together"
+
+// storeLost says since when, and how much is left of the limit that is asked for most.
 func storeLost(since time.Time, views []providerView) string {
-	text := fmt.Sprintf("The budget store has not answered since %s; until it does, %s.", since.UTC().Format("2006-01-02 15:04 MST"), outageWords(views))
+	text := storeLostSince(since)
 	for i := range views {
-		l := views[i].fullest()
-		if views[i].route.Outage == "" && l != nil && l.declared.Budget != plan.InFlight && l.declared.Amount > 1 {
-			return text + fmt.Sprintf(" All together keep to %s%s of %s at most.", amount(float64(l.declared.Amount)/2), perWindow(l.per), l.name)
+		if l := views[i].fullest(); l != nil && l.declared.Budget != plan.InFlight && l.declared.Amount > 1 {
+			return text + fmt.Sprintf(", %s%s of %s.", amount(float64(l.declared.Amount)/2), perWindow(l.per), l.name)
 		}
 	}
-	return text
+	return text + "."
+}
+
+func storeLostSince(since time.Time) string {
+	return fmt.Sprintf("The budget store has not answered since %s; until it does, %s", since.UTC().Format("2006-01-02 15:04 MST"), storeHeld)
 }
