@@ -25,6 +25,7 @@ type options struct {
 	spoolMiB                                 int64
 	version                                  bool
 	deferredStore, deferredPassword          string
+	budgets                                  budgetOptions
 	// incarnation numbers this start of the gateway; it is drawn.
 	incarnation uint64
 }
@@ -43,6 +44,7 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is half of the memory limit")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 	o.addDeferredFlags(fs)
+	o.budgets.addFlags(fs)
 }
 
 // addDeferredFlags are those that say where deferred calls are kept.
@@ -85,5 +87,5 @@ func (o *options) validate() error {
 		}
 	}
 	o.complete()
-	return nil
+	return o.budgets.validate(o)
 }

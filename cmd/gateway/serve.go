@@ -46,7 +46,7 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	gateway := proxy.New(proxy.Options{
 		Deferrals: later.deferrals(),
 		Dialect:   byName, Transport: transport, Credentials: store, Memory: spool.NewBudget(bodyMemory(o.spoolMiB)),
-		Log: log, Shared: o.plan != "", Namespace: o.namespace, Incarnation: o.incarnation,
+		Log: log, Shared: o.plan != "" || o.budgets.url != "", Namespace: o.namespace, Incarnation: o.incarnation,
 		Fresh: control.First(o.state, os.Getenv(sidecar.EnvPodUID)),
 	})
 	c := control.New(control.Options{Gateway: gateway, CA: ca, Trust: later.trust, StateDir: o.state, Log: log}, transport)
@@ -54,8 +54,12 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	shares, err := newSharer(&o.budgets, gateway, c, ca, log)
+	if err != nil {
+		return err
+	}
 	w := &watcher{source: source, credentials: store, log: log}
-	return listen(ctx, o, gateway, c, w, later, log)
+	return listen(ctx, o, gateway, c, w, later, shares, log)
 }
 
 func byName(name string) (dialect.Dialect, bool) {
@@ -75,9 +79,9 @@ func readCA(path string) ([]byte, error) {
 }
 
 // listen opens the ports and runs until the end.
-func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Control, w *watcher, later *putter, log *slog.Logger) error {
+func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Control, w *watcher, later *putter, shares *sharer, log *slog.Logger) error {
 	s, err := server.Listen(ctx, server.Options{
-		Data: g, Admin: admin(ctx, g), DataAddress: o.listen, AdminAddress: o.admin, Busy: g.Busy,
+		Data: g, Admin: admin(ctx, g, shares), DataAddress: o.listen, AdminAddress: o.admin, Busy: g.Busy,
 		DrainBound: o.drain, Log: log,
 	})
 	if err != nil {
@@ -88,18 +92,19 @@ func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Contro
 	defer stop()
 	go w.run(background)
 	done := coordinate(background, o, g, c, log)
-	made := later.run(background, ctx, g)
+	made, shared := later.run(background, ctx, g), shares.run(background)
 	err = s.Run(ctx)
 	stop()
 	<-done
 	<-made
+	<-shared
 	return err
 }
 
 // admin serves metrics and health.
-func admin(ctx context.Context, g *proxy.Gateway) http.Handler {
+func admin(ctx context.Context, g *proxy.Gateway, shares *sharer) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(sidecar.MetricsPath, promhttp.HandlerFor(metrics.NewRegistry(g), promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
+	mux.Handle(sidecar.MetricsPath, promhttp.HandlerFor(shares.register(metrics.NewRegistry(g)), promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
 	mux.HandleFunc(sidecar.HealthPath, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc(sidecar.ReadyPath, func(w http.ResponseWriter, _ *http.Request) {
 		if ctx.Err() != nil {

@@ -247,9 +247,13 @@ func (p *Pool) slice(c *claim) {
 	}
 }
 
-// atOnce is which part of so many units is asked for at once.
+// atOnce is which part of so many units is asked for at once. Of an external budget it is a quarter: what a slice waits for lies
+// here, and many pools that wait so have all that their store has.
 func (p *Pool) atOnce(b *purse, u float64) float64 {
-	most := max(share*b.Rate*p.cfg.Interval.Seconds()/float64(b.asking+1), b.SmallCall)
+	most := max(share*p.supplied(b)*p.cfg.Interval.Seconds()/float64(b.asking+1), b.SmallCall)
+	if b.External {
+		most /= 4
+	}
 	return min(1, most/u, b.Capacity/u)
 }
 

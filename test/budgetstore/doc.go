@@ -1,0 +1,11 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package budgetstore measures what several gateways without a coordinator send that share limits through a real Redis:
+// gateway binaries, redis-server, and the simulated provider, which counts every arrival.
+//
+// Invariants: nothing in a test judges by what Headgate says of itself; the excess is of all intervals, from the provider's
+// own record of arrivals; each run has real seconds, few by default and HEADGATE_SHARING_SECONDS of them else.
+//
+// It is for tests only.
+package budgetstore

@@ -1,0 +1,34 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budgetstore
+
+import "testing"
+
+// TestGatewaysShareOneBudget without a coordinator: at 1.5 times the limit they use it, all of it, and no more.
+func TestGatewaysShareOneBudget(t *testing.T) {
+	f := newFleet(t, nil)
+	f.join(3)
+	got := f.measure(load{times: 1.5, large: true}, seconds(), nil)
+	f.conforms(got)
+	if got.throttled > 0 {
+		t.Errorf("the provider refused %d calls", got.throttled)
+	}
+	if got.utilisation < 0.98 {
+		t.Errorf("utilisation is %.3f", got.utilisation)
+	}
+}
+
+// TestOneHotGatewayGetsTheRate among idle ones.
+func TestOneHotGatewayGetsTheRate(t *testing.T) {
+	f := newFleet(t, nil)
+	f.join(4)
+	got := f.measure(load{times: 1.5, hot: 100}, seconds(), nil)
+	f.conforms(got)
+	if got.throttled > 0 {
+		t.Errorf("the provider refused %d calls", got.throttled)
+	}
+	if got.perSecond < 0.98*rate {
+		t.Errorf("it had %.0f a second of %.0f", got.perSecond, rate)
+	}
+}
