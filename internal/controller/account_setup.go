@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,21 +29,58 @@ import (
 // allAccounts is the one request of the controller of accounts.
 var allAccounts = request("all")
 
-// setupAccounts adds the controller of accounts; due has it look at all of them.
-func setupAccounts(mgr ctrl.Manager, r *Reconciler, due <-chan event.GenericEvent) error {
+// accountWatch watches accounts from when their type is served: a manager may be upgraded before the CRDs, and must go on
+// with policies meanwhile. Setup and the refresher use it, one after the other.
+type accountWatch struct {
+	mgr        ctrl.Manager
+	policies   controller.Controller
+	reconciler *Reconciler
+	due        chan event.GenericEvent
+	watching   bool
+}
+
+// ensure begins to watch, once the type is served.
+func (w *accountWatch) ensure() error {
+	if w.watching {
+		return nil
+	}
+	kind := v1alpha1.GroupVersion.WithKind("ProviderAccount")
+	switch _, err := w.mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); {
+	case meta.IsNoMatchError(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("ask whether accounts are served: %w", err)
+	}
+	w.watching = true
+	err := w.policies.Watch(source.Kind[client.Object](w.mgr.GetCache(), &v1alpha1.ProviderAccount{}, w.reconciler.byAccount(), accountChanged()))
+	if err != nil {
+		return fmt.Errorf("watch accounts: %w", err)
+	}
+	return w.control()
+}
+
+// control adds the controller of accounts.
+func (w *accountWatch) control() error {
 	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{allAccounts}
 	})
-	err := ctrl.NewControllerManagedBy(mgr).
+	err := ctrl.NewControllerManagedBy(w.mgr).
 		Named("provideraccount").
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Watches(&v1alpha1.ProviderAccount{}, all, builder.WithPredicates(accountChanged())).
-		WatchesRawSource(source.Channel(due, all)).
-		Complete(NewAccountReconciler(r))
+		WatchesRawSource(source.Channel(w.due, all)).
+		Complete(NewAccountReconciler(w.reconciler))
 	if err != nil {
 		return fmt.Errorf("set up the controller of accounts: %w", err)
 	}
 	return nil
+}
+
+// look has all accounts' statuses compared with what gateways report, and the coordinator told what is new.
+func (w *accountWatch) look(ctx context.Context) {
+	if w.watching {
+		send(ctx, w.due, allAccounts.Name)
+	}
 }
 
 // accountChanged lets through what a plan could depend on: the spec, and limits that were learned.

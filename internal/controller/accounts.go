@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -27,7 +28,7 @@ func (r *Reconciler) observeAccounts(ctx context.Context, o *observed) error {
 			o.accountRefs = append(o.accountRefs, name)
 			var a v1alpha1.ProviderAccount
 			switch err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &a); {
-			case apierrors.IsNotFound(err):
+			case apierrors.IsNotFound(err) || meta.IsNoMatchError(err): // there is none, or their type is not served
 			case err != nil:
 				return fmt.Errorf("get ProviderAccount %s: %w", name, err)
 			case usable(&a):

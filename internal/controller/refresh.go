@@ -29,8 +29,8 @@ type Refresher struct {
 	reconciler *Reconciler
 	// stale takes namespaces whose plan no longer holds what it should.
 	stale chan<- event.GenericEvent
-	// due has the accounts looked at.
-	due chan<- event.GenericEvent
+	// accounts are watched as soon as their type is served.
+	accounts *accountWatch
 	// bundle is the CA bundle that plans were last made with.
 	bundle []byte
 }
@@ -54,7 +54,10 @@ func (f *Refresher) Start(ctx context.Context) error {
 			f.replanAccounts(ctx)
 		case <-ticker.C:
 			f.checkBundle(ctx)
-			f.lookAtAccounts(ctx)
+			if err := f.accounts.ensure(); err != nil {
+				return err
+			}
+			f.accounts.look(ctx)
 			f.refresh(ctx, f.reconciler.namespaces.names())
 		}
 	}
@@ -101,11 +104,8 @@ func (f *Refresher) replanAccounts(ctx context.Context) {
 			send(ctx, f.stale, namespace)
 		}
 	}
-	f.lookAtAccounts(ctx)
+	f.accounts.look(ctx)
 }
-
-// lookAtAccounts has their statuses compared with what gateways report, and the coordinator told what is new.
-func (f *Refresher) lookAtAccounts(ctx context.Context) { send(ctx, f.due, allAccounts.Name) }
 
 func send(ctx context.Context, to chan<- event.GenericEvent, name string) {
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name}}

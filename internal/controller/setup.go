@@ -38,25 +38,24 @@ func Setup(mgr ctrl.Manager, env cache.Cache, r *Reconciler) error {
 		return err
 	}
 	stale, due := make(chan event.GenericEvent), make(chan event.GenericEvent)
-	refresher := &Refresher{reconciler: r, stale: stale, due: due}
-	err := ctrl.NewControllerManagedBy(mgr).
+	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("ratelimitpolicy").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Watches(&v1alpha1.RateLimitPolicy{}, byNamespace(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1alpha1.ProviderAccount{}, r.byAccount(), builder.WithPredicates(accountChanged())).
 		Watches(&corev1.Pod{}, podHandler(), builder.WithPredicates(podChanged())).
 		Watches(&corev1.ConfigMap{}, byNamespace()).
 		Watches(&corev1.Namespace{}, byName(), builder.WithPredicates(namespaceChanged())).
 		WatchesRawSource(source.Kind[client.Object](env, &corev1.ConfigMap{}, byNamespace())).
 		WatchesRawSource(source.Channel(stale, byName())).
-		Complete(r)
+		Build(r)
 	if err != nil {
 		return fmt.Errorf("set up the controller: %w", err)
 	}
-	if err := setupAccounts(mgr, r, due); err != nil {
+	accounts := &accountWatch{mgr: mgr, policies: c, reconciler: r, due: due}
+	if err := accounts.ensure(); err != nil {
 		return err
 	}
-	return mgr.Add(refresher)
+	return mgr.Add(&Refresher{reconciler: r, stale: stale, accounts: accounts})
 }
 
 func byNamespace() handler.EventHandler {
