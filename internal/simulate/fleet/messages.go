@@ -21,14 +21,14 @@ func (f *Fleet) up(r *pool.Report) {
 		return
 	}
 	f.after(func() {
-		if f.cut || f.pool.Report(r, f.env.Clock.Now()) != nil {
+		if f.cut || f.ledger.Report(f.id(), r, f.env.Clock.Now()) != nil {
 			return
 		}
 		f.look(f.env.Clock.Now().Add(batch))
 	})
 }
 
-// look has the pool looked at, at a time or before.
+// look has the ledger looked at, at a time or before.
 func (f *Fleet) look(at time.Time) {
 	if !f.due.IsZero() && !at.Before(f.due) {
 		return
@@ -47,17 +47,17 @@ func (f *Fleet) look(at time.Time) {
 // grant grants what can be granted, and answers who reported.
 func (f *Fleet) grant() {
 	now := f.env.Clock.Now()
-	f.pool.Advance(now)
-	if f.pool.Stale() {
-		f.pool.Published(f.pool.State(now))
-		f.pool.Advance(now)
+	f.ledger.Advance(now)
+	if f.ledger.Stale() {
+		f.ledger.Published(f.ledger.State(now))
+		f.ledger.Advance(now)
 	}
-	for _, key := range f.pool.Changed(nil) {
-		if g, ok := f.pool.Grant(key, now); ok {
+	for _, to := range f.ledger.Changed(nil) {
+		if g, ok := f.ledger.Grant(to, now); ok {
 			f.down(&g)
 		}
 	}
-	if next, ok := f.pool.Next(now); ok {
+	if next, ok := f.ledger.Next(now); ok {
 		f.look(next)
 	}
 }
