@@ -54,6 +54,10 @@ func rules() map[string]rule {
 			packages: []string{"./internal/plan", "./internal/budget", "./internal/budget/pool", "./internal/dialect", "./internal/sidecar", "./internal/policy/decide"},
 			only:     []string{module + "internal/plan", module + "internal/budget", module + "internal/budget/pool", module + "internal/dialect", module + "internal/sidecar", module + "internal/policy/decide"},
 		},
+		"the ledger is as pure as the pools": {
+			packages: []string{"./internal/ledger"},
+			only:     []string{module + "internal/ledger", module + "internal/plan", module + "internal/budget", module + "internal/budget/pool", module + "internal/dialect"},
+		},
 		"the API pulls in no client": {packages: []string{"./api/..."}, forbidden: map[string]string{
 			"sigs.k8s.io/controller-runtime": "clients use the types alone", "k8s.io/client-go": "clients use the types alone", module + "internal": "the API holds no logic",
 		}},
