@@ -49,11 +49,14 @@ type world struct {
 	until    time.Time // the leader's lease ends; zero never
 	first    bool      // nobody has led before the next leader
 	replicas map[string]*replica
-	expires  time.Time // of tokens
-	down     bool      // the API server is
+	gateways map[figures.Pod]bool // pods that are known to have one
+	expires  time.Time            // of tokens
+	down     bool                 // the API server is
 	expelled figures.Pod
-	reviewer coordinator.Reviewer // of tokens, instead of the world
-	states   coordinator.States   // of all leaders; nil keeps none
+	// unreachable pods reach no replica.
+	unreachable map[figures.Pod]bool
+	reviewer    coordinator.Reviewer // of tokens, instead of the world
+	states      coordinator.States   // of all leaders; nil keeps none
 }
 
 func newWorld(t *testing.T) *world {
@@ -189,6 +192,18 @@ func (w *world) Labels(pod figures.Pod) (map[string]string, bool) {
 	return labels, ok
 }
 
+// Gateways implements coordinator.Pods.
+func (w *world) Gateways(namespace string) (pods []figures.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for pod := range w.gateways {
+		if _, exists := w.pods[pod]; exists && pod.Namespace == namespace {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
 var errDown = errors.New("the API server is down")
 
 // Review implements coordinator.Reviewer: tokens are namespace/name/uid.
@@ -213,7 +228,7 @@ func (w *world) dial(ctx context.Context, _, address string) (net.Conn, error) {
 func (w *world) dialFrom(ctx context.Context, pod figures.Pod, address string) (net.Conn, error) {
 	w.mu.Lock()
 	r := w.replicas[address]
-	if pod == w.expelled && pod.Name != "" {
+	if pod == w.expelled && pod.Name != "" || w.unreachable[pod] {
 		address, r = "", nil
 	}
 	if strings.HasPrefix(address, serviceName) {

@@ -86,7 +86,7 @@ func TestVersionLabelsAreBounded(t *testing.T) {
 
 // E8: a namespace that goes, with its gateways, leaves nothing behind.
 func TestANamespaceThatWentIsForgotten(t *testing.T) {
-	s := New(Options{Leadership: leads(true)})
+	s := New(Options{Leadership: leads(true), Pods: noPods{}})
 	encoded, err := plan.Encode(plan.Plan{Version: plan.Version, Revision: 1, Namespace: "ns"})
 	if err != nil {
 		t.Fatal(err)
@@ -110,3 +110,8 @@ func (l leads) Epoch() uint64          { return 1 }
 func (l leads) Before() uint64         { return 0 }
 func (l leads) First() bool            { return false }
 func (l leads) Until() time.Time       { return time.Time{} }
+
+type noPods struct{}
+
+func (noPods) Labels(figures.Pod) (map[string]string, bool) { return nil, false }
+func (noPods) Gateways(string) []figures.Pod                { return nil }

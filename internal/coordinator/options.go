@@ -31,6 +31,8 @@ type Leadership interface {
 type Pods interface {
 	// Labels returns a pod's labels; false when there is no such pod, or it has ended.
 	Labels(pod figures.Pod) (map[string]string, bool)
+	// Gateways returns a namespace's pods in which a gateway runs, or should.
+	Gateways(namespace string) []figures.Pod
 }
 
 // Options are what a coordinator works with.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
+	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/ledger"
 )
 
@@ -187,6 +188,40 @@ func TestAGatewayThatIsCutOff(t *testing.T) {
 			t.Errorf("the others used %.3f of the rate", used)
 		}
 		leaveDrawings(o.all[1:])
+		o.p.check(t)
+	})
+}
+
+// A new leader leaves its safe share to a gateway it has never heard of, since the pod is there.
+func TestANewLeaderExpectsWhatPodsThereAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutage(t, 10)
+		b := o.start("b", coordinator.Bounds{}, nil)
+		b.setPlan(drawPlan("ns", 1))
+		defer b.kill()
+		lost := map[figures.Pod]bool{}
+		o.mu.Lock()
+		o.first = false
+		for _, d := range o.all[:2] {
+			lost[d.pod] = true
+		}
+		o.gateways = lost
+		o.unreachable = lost
+		o.mu.Unlock()
+		o.a.kill()
+		o.lead("b")
+		time.Sleep(30 * time.Second)
+		silent := 0
+		for _, f := range b.Budgets().Routes {
+			silent = f.Silent
+		}
+		if silent != 2 {
+			t.Errorf("%d gateways are expected and silent, want 2", silent)
+		}
+		if used := o.p.over(func() { time.Sleep(time.Minute) }); used < 0.97 {
+			t.Errorf("with two safe shares all used %.3f of the rate", used)
+		}
+		leaveDrawings(o.all)
 		o.p.check(t)
 	})
 }

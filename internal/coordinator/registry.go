@@ -29,7 +29,7 @@ func (s *Server) join(st *stream, hello *wire.Hello) error {
 		return errTooMany
 	}
 	if m == nil {
-		m = &member{pod: st.id.Pod, joined: now, largest: map[routeKey]float64{}}
+		m = newMember(st.id.Pod, now)
 		sp.members[st.id.Pod] = m
 	}
 	if !m.connects.take(now, connectsPerSecond, connectBurst) {
@@ -164,6 +164,7 @@ func (s *Server) turn(now time.Time, check bool) {
 	for name, sp := range s.spaces {
 		sp.stale = sp.stale || learned
 		if check {
+			s.meet(name, sp, now)
 			s.check(sp, now)
 		}
 		if sp.stale && !now.Before(sp.notBefore) {
@@ -224,6 +225,25 @@ func (s *Server) stop() {
 			if m.stream != nil {
 				m.stream.end(errStopped)
 			}
+		}
+	}
+}
+
+// meet makes members of pods whose gateways have not come yet: they may be spending their safe shares, and a new leader
+// has heard of nobody.
+func (s *Server) meet(namespace string, sp *space, now time.Time) {
+	if !s.lead.self || sp.plan == nil || now.Sub(sp.met) < podCheck {
+		return
+	}
+	sp.met = now
+	for _, pod := range s.opts.Pods.Gateways(namespace) {
+		if sp.members[pod] != nil || len(sp.members) >= s.opts.Bounds.NamespaceStreams {
+			continue
+		}
+		m := newMember(pod, now)
+		m.lapsed = true
+		if s.seePod(sp, m, now) {
+			sp.members[pod] = m
 		}
 	}
 }

@@ -26,6 +26,8 @@ type space struct {
 	routes  map[routeKey]*planRoute
 	members map[figures.Pod]*member
 	ledgers map[divide.Key]*divide.Ledger
+	// met is when its pods were last looked through.
+	met time.Time
 	// stale: shares are to be divided again, not before notBefore.
 	stale     bool
 	notBefore time.Time
@@ -68,6 +70,10 @@ type member struct {
 	// parts are its share now, sequence that of their newest change.
 	parts    map[divide.Key]divide.Part
 	sequence uint64
+}
+
+func newMember(pod figures.Pod, now time.Time) *member {
+	return &member{pod: pod, joined: now, largest: map[routeKey]float64{}}
 }
 
 func (m *member) id() string { return m.pod.Name + "/" + m.pod.UID }

@@ -54,13 +54,15 @@ type parts struct {
 	fence       *fence
 	leadership  *leadership
 	coordinator *coordinator.Server
+	// storeLost says whether the budget store is lost; nil without one.
+	storeLost func() (since time.Time, lost bool)
 }
 
 // Run runs a manager until ctx ends or it loses the lease.
 func Run(ctx context.Context, config *rest.Config, opts *Options, log *slog.Logger) error {
 	p := &parts{opts: opts, config: config, log: log}
 	for _, step := range []func() error{
-		p.makeClients, p.makeManager, p.addCertificates, p.addCoordinator, p.addController, p.addWebhooks,
+		p.makeClients, p.makeManager, p.addCertificates, p.addCoordinator, p.addBudgetStore, p.addController, p.addWebhooks,
 		func() error { return addHealth(p.mgr, p.source) },
 	} {
 		if err := step(); err != nil {
@@ -133,7 +135,7 @@ func (p *parts) addCoordinator() error {
 		Pods:       cachedPods{p.mgr.GetCache()},
 		Log:        p.log,
 		States:     newStates(p.direct, p.opts.Namespace),
-		Ledger:     ledger.Options{Origin: origin},
+		Ledger:     ledger.Options{Origin: origin, External: p.opts.BudgetStore.URL != ""},
 	})
 	if err := metrics.Registry.Register(p.coordinator); err != nil {
 		return err
@@ -167,7 +169,7 @@ func (p *parts) addController() error {
 	}
 	reconciler := controller.New(controller.Options{
 		Client: p.mgr.GetClient(), Env: env, Plans: p.coordinator, Reports: p.coordinator,
-		Accounts: p.coordinator, Budgets: p.coordinator,
+		Accounts: p.coordinator, Budgets: p.coordinator, Store: p.store(),
 		Recorder:      p.mgr.GetEventRecorder("headgate"),
 		CoordinatorCA: p.source.Bundle, ProviderCA: p.opts.providerCA, Now: time.Now,
 	})

@@ -53,6 +53,8 @@ type Options struct {
 	// OpenShift is auto, true or false.
 	OpenShift string
 	LogLevel  string
+	// BudgetStore is where this installation shares limits with others.
+	BudgetStore BudgetStoreOptions
 
 	// providerCA is the content of ProviderCAFile.
 	providerCA string
@@ -72,6 +74,7 @@ func (o *Options) AddFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8081", "what serves /healthz and /readyz; 0 for none")
 	fs.StringVar(&o.ProviderCAFile, "provider-ca-file", "", "PEM certificates that gateways trust for TLS to providers, beside the system's")
 	fs.StringVar(&o.OpenShift, "openshift", "auto", "leave the gateway's user to the namespace's range: auto, true or false")
+	o.BudgetStore.AddFlags(fs)
 	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info, warn or error")
 }
 
@@ -121,7 +124,7 @@ func (o *Options) Validate() error {
 		check(len(o.providerCA) <= plan.MaxCABytes, "--provider-ca-file: %s exceeds %d KiB", o.ProviderCAFile, plan.MaxCABytes>>10)
 	}
 	_, err := o.level()
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, err, o.BudgetStore.Validate())...)
 }
 
 func (o *Options) level() (slog.Level, error) {

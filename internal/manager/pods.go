@@ -5,15 +5,37 @@ package manager
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 // cachedPods implements coordinator.Pods over the cache.
 type cachedPods struct{ reader client.Reader }
+
+// Gateways returns the pods in which a gateway runs. Of one that is about to go the gateway says goodbye itself.
+func (c cachedPods) Gateways(namespace string) (pods []figures.Pod) {
+	var all corev1.PodList
+	if err := c.reader.List(context.Background(), &all, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	for i := range all.Items {
+		pod := &all.Items[i]
+		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp.IsZero() && hasGateway(pod) {
+			pods = append(pods, figures.Pod{Namespace: namespace, Name: pod.Name, UID: string(pod.UID)})
+		}
+	}
+	return pods
+}
+
+func hasGateway(pod *corev1.Pod) bool {
+	is := func(c corev1.Container) bool { return c.Name == sidecar.ContainerName }
+	return slices.ContainsFunc(pod.Spec.InitContainers, is) || slices.ContainsFunc(pod.Spec.Containers, is)
+}
 
 // Labels returns the labels of the very pod, not of another of its name.
 func (c cachedPods) Labels(pod figures.Pod) (map[string]string, bool) {
