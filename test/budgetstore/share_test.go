@@ -23,7 +23,7 @@ func TestGatewaysShareOneBudget(t *testing.T) {
 func TestOneHotGatewayGetsTheRate(t *testing.T) {
 	f := newFleet(t, nil)
 	f.join(4)
-	got := f.measure(load{times: 1.5, hot: 100}, seconds(), nil)
+	got := f.measure(load{times: 1.5, hot: 100, large: true}, seconds(), nil)
 	f.conforms(got)
 	if got.throttled > 0 {
 		t.Errorf("the provider refused %d calls", got.throttled)

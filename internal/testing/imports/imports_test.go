@@ -96,10 +96,24 @@ func rules() map[string]rule {
 			packages: []string{
 				"./internal/gateway/proxy/...", "./internal/gateway/admission/...", "./internal/gateway/control", "./internal/gateway/metrics",
 				"./internal/gateway/deferred", "./internal/gateway/deferred/callback", "./internal/gateway/deferred/console",
-				"./internal/gateway/deferred/store", "./internal/gateway/deferred/ticket", "./internal/simulate/...", "./cmd/manager", "./cmd/kubectl-headgate",
+				"./internal/gateway/deferred/store", "./internal/gateway/deferred/ticket", "./internal/simulate/...", "./cmd/kubectl-headgate",
 			},
 			forbidden: stores,
 		},
+		"the manager keeps no deferred calls": {packages: []string{"./cmd/manager"}, forbidden: map[string]string{
+			"go.etcd.io/bbolt": "only internal/gateway/deferred and cmd/gateway keep anything",
+		}},
+		"drawing on a store knows no store": {packages: []string{"./internal/budgetstore"}, forbidden: map[string]string{
+			"github.com/redis/go-redis": "it is behind an interface", "github.com/prometheus": "package loop counts",
+			module + "internal/ledger": "package loop has the ledger", module + "internal/plan": "pools are all that it knows",
+		}},
+		"the loop of the budget store knows no store": {packages: []string{"./internal/budgetstore/loop"}, forbidden: map[string]string{
+			"github.com/redis/go-redis": "it is behind an interface", module + "internal/gateway": "the manager links it",
+		}},
+		"the budget store in Redis knows neither half": {packages: []string{"./internal/budgetstore/redisstore"}, forbidden: map[string]string{
+			module + "internal/gateway": "the manager links it", module + "internal/ledger": "it keeps what it is told",
+			module + "internal/testing": "test code",
+		}},
 		"no binary links the tests of stores": {packages: []string{"./cmd/gateway"}, forbidden: map[string]string{
 			module + "internal/gateway/deferred/storetest": "test code",
 		}},
