@@ -63,12 +63,21 @@ fuzz: ## Each fuzz target for FUZZTIME (default 10s).
 	hack/fuzz $(FUZZTIME)
 
 .PHONY: fuzz-ci
-fuzz-ci: ## Every fuzz target that reads what providers and apps send, four minutes in all.
+fuzz-ci: ## Every fuzz target that reads what comes from outside, 150 seconds of fuzzing in all.
 	hack/fuzz ci
+
+FUZZLONG ?= 1h
+.PHONY: fuzz-long
+fuzz-long: ## Each fuzz target for FUZZLONG (default 1h), all of them whatever is found; what was found at the end.
+	KEEP_GOING=1 hack/fuzz $(FUZZLONG)
 
 .PHONY: bench
 bench: ## Benchmarks, and the gateway beside a bare reverse proxy in one run.
 	hack/bench
+
+.PHONY: vulncheck
+vulncheck: ## Look up the modules of the binaries in the Go vulnerability database.
+	hack/vulncheck
 
 .PHONY: soak
 soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
