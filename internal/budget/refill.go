@@ -28,24 +28,39 @@ func (s *Scheduler) refill(b *bucket) {
 	if b.Kind == Slots || b.Fed {
 		return
 	}
-	b.gain(b.Rate * seconds(dt))
+	if len(b.reserves) > 0 || b.filling < b.Capacity {
+		b.gain(b.Rate * seconds(dt))
+		return
+	}
+	gain := b.Rate * seconds(dt)
+	top := b.top()
+	b.level = min(top, b.level+gain)
+	b.ceiling = min(top, b.ceiling+gain)
+	if b.accrue(gain) {
+		b.forgive()
+	}
 }
 
-// gain is what a refill brings.
-func (b *bucket) gain(gain float64) {
-	for k := range b.reserves {
-		b.reserves[k].keep(b, gain)
-	}
-	owing := false
+// accrue gives each lane its share of a gain. It reports whether one owes something.
+func (b *bucket) accrue(gain float64) (owing bool) {
 	for i := range b.accounts {
 		a := &b.accounts[i]
 		a.credit = min(max(a.hold, a.committed.sum), a.credit+a.share*gain)
 		owing = owing || a.credit < 0
 	}
+	b.summed = false
+	return owing
+}
+
+// gain is what a refill brings where not all of it counts.
+func (b *bucket) gain(gain float64) {
+	for k := range b.reserves {
+		b.reserves[k].keep(b, gain)
+	}
+	owing := b.accrue(gain)
 	for k := range b.reserves {
 		gain -= b.reserves[k].use(b)
 	}
-	b.summed = false
 	b.fill(gain)
 	if owing {
 		b.forgive()

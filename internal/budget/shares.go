@@ -14,18 +14,23 @@ func (b *bucket) pos(lane int) int {
 	if b.places == nil {
 		return lane
 	}
+	return b.placed(lane)
+}
+
+func (b *bucket) account(lane int) *account {
+	if b.places != nil {
+		lane = b.placed(lane)
+	}
+	return &b.accounts[lane]
+}
+
+// placed is where the lane's account is among those of lanes that were named or came; it has one from now on.
+func (b *bucket) placed(lane int) int {
 	if at := b.places[lane]; at >= 0 {
 		return int(at)
 	}
 	b.add(lane)
 	return len(b.accounts) - 1
-}
-
-func (b *bucket) account(lane int) *account {
-	if b.places == nil {
-		return &b.accounts[lane]
-	}
-	return &b.accounts[b.pos(lane)]
 }
 
 // open begins the accounts anew, for so many lanes.
@@ -91,10 +96,12 @@ func (s *Scheduler) reshare(b *bucket) {
 // setCredit changes one lane's credit.
 func (b *bucket) setCredit(a *account, credit float64) {
 	if b.summed {
-		b.claimed += max(credit, 0) - a.positive()
+		b.recredit(a, credit)
 	}
 	a.credit = credit
 }
+
+func (b *bucket) recredit(a *account, credit float64) { b.claimed += max(credit, 0) - a.positive() }
 
 // credits are all positive ones.
 func (b *bucket) credits() float64 {

@@ -66,6 +66,7 @@ func (y *system) drawLanes(t *rapid.T, n int) []Lane {
 		if plain {
 			continue
 		}
+		out[i].Group = rapid.SampledFrom([]string{"", "", "a", "b"}).Draw(t, "group")
 		out[i].Priority = rapid.Int32Range(-1, 1).Draw(t, "priority")
 		out[i].Weight = rapid.SampledFrom([]float64{0, 1, 3, 10}).Draw(t, "weight")
 		out[i].Hold = rapid.SampledFrom([]time.Duration{0, -1, 1, y.longest / 10, y.longest}).Draw(t, "hold")
@@ -145,7 +146,8 @@ func (m *sim) checkSound(debt bool) {
 
 // checkConserving fails when a call that is next waits although all its buckets have what the others' credits do
 // not claim, and nobody who comes before it in the order of borrowing waits for one of them and costs no more. Calls of
-// the same lane that were committed before keep their part. Only in queues that are nearly full does a call also wait
+// the same lane that were committed before keep their part. Between groups it is the group's turn that counts, and no cost.
+// Only in queues that are nearly full does a call also wait
 // for one of a higher priority that costs more.
 func (m *sim) checkConserving() {
 	for _, q := range m.s.active {
@@ -177,11 +179,37 @@ func (m *sim) short(c *Call, h *hold) bool {
 	return h.bucket.level < h.amount+others
 }
 
+// groupWaits says whether another group's call, whose turn to borrow comes before, lacks what they both need and nothing
+// else: whatever it costs.
+func (m *sim) groupWaits(x, c *Call) bool {
+	if x.lane.group.v > c.lane.group.v {
+		return false
+	}
+	waits := false
+	for k := range x.holds {
+		h := &x.holds[k]
+		if !m.short(x, h) {
+			continue
+		}
+		if c.holding(h.bucket) == nil {
+			return false
+		}
+		waits = true
+	}
+	return waits
+}
+
 // outranked is the exception of checkConserving.
 func (m *sim) outranked(c *Call) bool {
 	for _, q := range m.s.active {
 		l := q.lane
 		n := q.candidate(m.s.clock)
+		if n != nil && l.Group != c.lane.Group {
+			if m.groupWaits(n.call, c) {
+				return true
+			}
+			continue
+		}
 		higher := l.Priority > c.lane.Priority
 		if n == nil || l == c.lane || !higher && (l.Priority != c.lane.Priority || l.v >= c.lane.v) {
 			continue
