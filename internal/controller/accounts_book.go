@@ -118,16 +118,17 @@ func usersOf(p *plan.Plan) map[string]accountUsers {
 		counted := map[string]bool{}
 		for j := range p.Policies[i].Routes {
 			route := &p.Policies[i].Routes[j]
-			if route.Account == "" {
+			account := route.AccountName()
+			if account == "" {
 				continue
 			}
-			u := out[route.Account]
+			u := out[account]
 			u.routes = append(u.routes, accountUser{p.Policies[i].Name, route})
-			if !counted[route.Account] {
+			if !counted[account] {
 				u.gateways += p.Policies[i].MaxGateways
-				counted[route.Account] = true
+				counted[account] = true
 			}
-			out[route.Account] = u
+			out[account] = u
 		}
 	}
 	return out

@@ -26,8 +26,8 @@ type decision struct {
 	json []byte
 	// views are the parts of each policy's status that reports have no say in, by name.
 	views map[string]policyView
-	// guaranteed is the namespace's own part of each account, in percent.
-	guaranteed map[string]int32
+	// guaranteed is what each of the namespace's routes on an account is sure of, in percent.
+	guaranteed map[string]float64
 }
 
 // policyView is one policy as the last reconcile saw it.
@@ -64,9 +64,10 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 	if err != nil {
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
-	d := &decision{plan: compiled, json: encoded, guaranteed: map[string]int32{}}
+	d := &decision{plan: compiled, json: encoded, guaranteed: map[string]float64{}}
 	for name, a := range seen.accounts {
-		d.guaranteed[name] = a.Tenant.GuaranteedPercent
+		// A namespace's part is divided evenly among its routes on the account.
+		d.guaranteed[name] = float64(a.Tenant.GuaranteedPercent) / float64(max(len(usersOf(&compiled)[name].routes), 1))
 	}
 	d.views = r.views(seen, d, outcomes, matched)
 	return d, nil

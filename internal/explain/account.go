@@ -134,11 +134,11 @@ func borrowsText(t policy.Tenant) string {
 }
 
 // share says what a route's namespace has of its account.
-func (p *page) share(r plan.Route, a policy.Account) {
-	if r.Account == "" {
+func (p *page) share(r plan.Route, a policy.Account, routes int) {
+	if a.Name == "" {
 		return
 	}
-	if len(a.Limits) == 0 {
+	if r.Account == "" {
 		p.line("  Account %s: its limits are learned from the provider's answers, and then shared with other namespaces.", a.Name)
 		return
 	}
@@ -149,4 +149,7 @@ func (p *page) share(r plan.Route, a policy.Account) {
 	}
 	p.line("  Namespace %s is guaranteed %s of it, lends %s, and borrows %s.",
 		a.Tenant.Namespace, guaranteedText(a.Tenant, a.Limits), strings.Replace(lendsText(a.Tenant), "-", "nothing", 1), borrowsText(a.Tenant))
+	if routes > 1 {
+		p.line("  Its %d providers on the account divide what is guaranteed evenly.", routes)
+	}
 }

@@ -84,9 +84,20 @@ func (p *page) policyOf(object *v1alpha1.RateLimitPolicy, outcome policy.Outcome
 	}
 	for _, compiled := range alone.Policies {
 		for _, route := range compiled.Routes {
-			p.route(route, accounts[route.Account])
+			p.route(route, accounts[route.AccountName()], routesOn(compiled.Routes, route.Account))
 		}
 	}
+}
+
+// routesOn counts the routes that divide a namespace's part of an account.
+func routesOn(routes []plan.Route, account string) int {
+	n := 0
+	for i := range routes {
+		if routes[i].Account == account {
+			n++
+		}
+	}
+	return n
 }
 
 func nameOf(object *v1alpha1.RateLimitPolicy) string {

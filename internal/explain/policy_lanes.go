@@ -13,7 +13,7 @@ import (
 )
 
 // lanes says what each lane takes, who goes first, and what each is sure of whatever the others do.
-func (p *page) lanes(r plan.Route, account policy.Account) {
+func (p *page) lanes(r plan.Route, guaranteedPercent float64) {
 	if len(r.Lanes) < 2 && !declaresSize(r) {
 		return
 	}
@@ -25,7 +25,7 @@ func (p *page) lanes(r plan.Route, account policy.Account) {
 	p.WriteByte('\n')
 	p.table(rows)
 	p.line("  What a lane does not use is lent to the others and comes back at once.")
-	p.guarantees(policy.Guaranteed(&r, account.Tenant.GuaranteedPercent))
+	p.guarantees(policy.Guaranteed(&r, guaranteedPercent))
 	p.keys(r)
 }
 

@@ -18,7 +18,7 @@ import (
 // exampleCalls are the sizes whose waits are shown, in tokens.
 var exampleCalls = [...]int64{1_000, 10_000, 60_000}
 
-func (p *page) route(r plan.Route, account policy.Account) {
+func (p *page) route(r plan.Route, account policy.Account, routes int) {
 	r.Limits = slices.DeleteFunc(r.Limits, func(l plan.Limit) bool { return l.Watch })
 	p.section(fmt.Sprintf("%s: %s at %s", r.Name, r.Dialect, r.BaseURL))
 	p.line("  Apps call http://%s/%s%s.", sidecar.DataAddress, r.Name, variables(r))
@@ -29,8 +29,8 @@ func (p *page) route(r plan.Route, account policy.Account) {
 		p.line("  Observes only: it reports what it would do, and never delays, refuses or repeats a call.")
 	}
 	p.limits(r)
-	p.share(r, account)
-	p.lanes(r, account)
+	p.share(r, account, routes)
+	p.lanes(r, float64(account.Tenant.GuaranteedPercent)/float64(max(routes, 1)))
 	p.refused(r)
 	p.deferred(r)
 	p.failures(r)

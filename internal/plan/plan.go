@@ -103,6 +103,16 @@ type Limit struct {
 // AccountSeparator stands between an account's name and its limit's, and in no other limit's name.
 const AccountSeparator = ":"
 
+// AccountName is the account that the route draws on, also while its limits are only watched.
+func (r *Route) AccountName() string {
+	for i := range r.Limits {
+		if l := &r.Limits[i]; l.Account != "" || l.Watch {
+			return AccountOf(l.Name)
+		}
+	}
+	return r.Account
+}
+
 // AccountOf is the account that a limit's name begins with, empty where the limit is the policy's own.
 func AccountOf(limitName string) string {
 	account, _, found := strings.Cut(limitName, AccountSeparator)

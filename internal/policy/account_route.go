@@ -52,7 +52,9 @@ func draw(route *plan.Route, name string, in Inputs, before *plan.Route) {
 		}}, route.Limits[:min(len(route.Limits), plan.MaxLimits-1)]...)
 	default:
 		limits := account.routeLimits()
-		route.Account = name
+		if len(account.Limits) > 0 { // what is only watched is shared with nobody
+			route.Account = name
+		}
 		route.Limits = append(route.Limits, limits[:min(len(limits), plan.MaxLimits-len(route.Limits))]...)
 	}
 }

@@ -4,33 +4,23 @@
 package policy
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
-// Guaranteed is the route with what a namespace is sure of: of its account's limits the guaranteed part, of its own all.
+// Guaranteed is the route with what it is sure of: of its account's limits the part that is guaranteed to the namespace,
+// divided evenly among its routes on the account; of its own limits all.
 // What is taken back from others takes moments more than its bounds say.
-func Guaranteed(r *plan.Route, guaranteedPercent int32) *plan.Route {
+func Guaranteed(r *plan.Route, guaranteedPercent float64) *plan.Route {
 	out := *r
 	out.Limits = slices.DeleteFunc(slices.Clone(r.Limits), func(l plan.Limit) bool { return l.Watch })
 	for i := range out.Limits {
 		if l := &out.Limits[i]; l.Account != "" {
-			l.Amount = percentOf(l.Amount, guaranteedPercent)
+			l.Amount = int64(float64(l.Amount) * guaranteedPercent / wholePercent)
 		}
 	}
 	return &out
-}
-
-// percentOf is n·percent/100 rounded down, without overflow.
-func percentOf(n int64, percent int32) int64 {
-	if n <= 0 || percent <= 0 {
-		return 0
-	}
-	high, low := bits.Mul64(uint64(n), uint64(percent))
-	whole, _ := bits.Div64(high, low, wholePercent)
-	return int64(whole)
 }
 
 // onlyBorrows names the account of which the route is sure of nothing, empty if there is none.

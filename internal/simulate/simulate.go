@@ -113,13 +113,14 @@ func compile(content []byte) (*plan.Policy, error) {
 func asOwn(p *plan.Policy) (notes []string) {
 	for i := range p.Routes {
 		route := &p.Routes[i]
-		if route.Account == "" {
+		account := route.AccountName()
+		if account == "" {
 			continue
 		}
 		watched := len(route.Limits)
 		route.Limits = slices.DeleteFunc(route.Limits, func(l plan.Limit) bool { return l.Watch })
 		note := fmt.Sprintf("%s: account %s is all this policy's here: what other namespaces take of it, guarantees, lending and borrowing are not simulated.",
-			route.Name, route.Account)
+			route.Name, account)
 		if len(route.Limits) < watched {
 			note += " Limits that are still to be learned hold nothing back."
 		}

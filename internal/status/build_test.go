@@ -60,7 +60,7 @@ func ofAccount(in *Inputs) {
 		Name: "acme:input-tokens", Budget: plan.InputTokens, Amount: 2_000_000, Burst: 2_000_000, WindowSeconds: 60, Account: "acme", MaxGateways: 200,
 	}
 	in.Figures.Limits[0].Name = "acme:input-tokens"
-	in.Guaranteed = map[string]int32{"acme": 10}
+	in.Guaranteed = map[string]float64{"acme": 10}
 	in.Budgets = map[string]ledger.RouteFigures{"anthropic": {
 		Account: "acme",
 		Limits: []ledger.LimitFigures{
@@ -189,7 +189,7 @@ var goldenCases = map[string]struct {
 	"an account that is learned": {inputs: withExample(func(in *Inputs) {
 		quiet(in)
 		r := &in.Compiled.Routes[0]
-		r.Account, r.Limits = "acme", []plan.Limit{
+		r.Limits = []plan.Limit{
 			{Name: "acme:input-tokens", Budget: plan.InputTokens, Amount: plan.MaxAmount, Burst: plan.MaxAmount, WindowSeconds: 60, Watch: true},
 		}
 		in.Figures.Limits = in.Figures.Limits[:1]

@@ -35,8 +35,9 @@ type Inputs struct {
 	Rejections []Rejection
 	// Budgets are what the coordinator says of the policy's routes, by provider.
 	Budgets map[string]ledger.RouteFigures
-	// Guaranteed is the part of each account, in percent, that is the namespace's own, by the account's name.
-	Guaranteed map[string]int32
+	// Guaranteed is the part of each account, in percent, that each of the namespace's routes on it is sure of, by the
+	// account's name.
+	Guaranteed map[string]float64
 	// StoreLost is since when the store that budgets are drawn from does not answer; zero while it does, or none is used.
 	StoreLost time.Time
 	// WebhookUnseen says that no pod of any policy was ever injected, nor told why not: as far as is known the API server

@@ -64,7 +64,7 @@ func (v providerView) inEffect() *plan.Route {
 			l.Amount = max(int64(v.limits[i].inEffect()), 1)
 		}
 		if l.Account != "" {
-			l.Amount = l.Amount / 100 * int64(v.limits[i].guaranteed) // guarantees hold on the namespace's own part
+			l.Amount = int64(float64(l.Amount) * v.limits[i].guaranteed / 100) // guarantees hold on the namespace's own part
 		}
 		r.Limits = append(r.Limits, l)
 	}

@@ -31,7 +31,7 @@ type limitView struct {
 	// shared is what the coordinator says of the limit, nil while it says nothing; guaranteed is the percentage of an
 	// account's limit that is the namespace's own.
 	shared     *ledger.LimitFigures
-	guaranteed int32
+	guaranteed float64
 	// account: the route draws on one, so the provider's figures are those of all its namespaces.
 	account bool
 }
@@ -106,7 +106,7 @@ func viewLimit(in Inputs, r plan.Route, l plan.Limit, seen figures.LimitFigures)
 	v := limitView{
 		name: r.Name + "/" + l.Name, provider: r.Name, observe: r.Observe, declared: l, seen: seen,
 		per: windowName(l.WindowSeconds), window: time.Duration(l.WindowSeconds) * time.Second,
-		gateways: len(in.Figures.Gateways), shared: in.sharedLimit(r.Name, l.Name), guaranteed: in.Guaranteed[l.Account], account: r.Account != "",
+		gateways: len(in.Figures.Gateways), shared: in.sharedLimit(r.Name, l.Name), guaranteed: in.Guaranteed[l.Account], account: r.AccountName() != "",
 	}
 	if l.Budget == plan.InFlight {
 		v.used = seen.InUse
