@@ -1,0 +1,89 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exits
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"testing"
+	"time"
+)
+
+// caller makes the calls of all rows.
+type caller struct {
+	t      *testing.T
+	url    string
+	client *http.Client
+}
+
+func newCaller(t *testing.T, url string) *caller {
+	t.Helper()
+	return &caller{t: t, url: url, client: &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 4000},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// end makes one call of a row, and returns the status that its client got; 0 if none, or if the answer was cut.
+func (c *caller) end(r *row) int {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	defer cancel()
+	if r.leave > 0 {
+		ctx = leaving(ctx, r, cancel)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/"+r.name+"/v1/messages", c.body(ctx, r))
+	if err != nil {
+		c.t.Error(err)
+		return -1
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Api-Key", appKey)
+	for i := 0; i < len(r.headers); i += 2 {
+		req.Header.Set(r.headers[i], r.headers[i+1])
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if r.midway {
+		_, _ = io.ReadFull(resp.Body, make([]byte, 1))
+		cancel()
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return 0
+	}
+	return resp.StatusCode
+}
+
+// leaving has the client leave some time after its request is on its way: one that was not sent ends nowhere.
+func leaving(ctx context.Context, r *row, cancel func()) context.Context {
+	later := func() { time.AfterFunc(r.leave, cancel) }
+	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { later() }}
+	if r.unsent {
+		trace = &httptrace.ClientTrace{WroteHeaders: later}
+	}
+	return httptrace.WithClientTrace(ctx, trace)
+}
+
+// body names the row as the model, by which the provider knows what to play.
+func (c *caller) body(ctx context.Context, r *row) io.Reader {
+	text := fmt.Sprintf(`{"model":%q,"stream":%t,"max_tokens":8,"messages":[{"role":"user","content":"a few words"}]}`, r.name, r.stream)
+	if r.unsent {
+		return io.MultiReader(strings.NewReader(text[:20]), endless{ctx})
+	}
+	return strings.NewReader(text)
+}
+
+// endless is a body whose rest does not come.
+type endless struct{ ctx context.Context } //nolint:containedctx // it reads for as long as its call
+
+func (e endless) Read([]byte) (int, error) {
+	<-e.ctx.Done()
+	return 0, e.ctx.Err()
+}
