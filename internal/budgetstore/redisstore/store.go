@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -33,10 +34,18 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	quieten()
 	s := &Store{client: redis.NewUniversalClient(u), prefix: t.prefix}
 	s.use(script)
 	return s, nil
 }
+
+// quieten has the client write no lines of its own beside a log: what fails is returned, counted and told once.
+var quieten = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 func (s *Store) use(text string) {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // G401: it is how Redis names scripts
@@ -70,12 +79,16 @@ func (s *Store) Draw(ctx context.Context, requests []*budgetstore.Request) []bud
 		}
 		commands[i] = pipe.EvalSha(ctx, s.digest, s.keys(r.Account), body)
 	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
+	_, whole := pipe.Exec(ctx)
 	for i, c := range commands {
 		if c == nil {
 			continue
 		}
 		reply, err := c.Result()
+		if err == nil && reply == nil && whole != nil {
+			// There was no connection for any of them.
+			err = whole
+		}
 		if redis.HasErrorPrefix(err, "NOSCRIPT") {
 			// The server was restarted or replaced, or has never seen this version.
 			body, _ := encode(requests[i])
@@ -102,3 +115,6 @@ func explained(err error) error {
 	}
 	return err
 }
+
+// LeastRights are the commands that a user needs, as ACL SETUSER takes them. HELLO, AUTH and SELECT are how a connection begins.
+const LeastRights = "-@all +eval +evalsha +hello +auth +ping +select +time +hget +hset +hdel +hgetall +zadd +zrem +zrange +expire"

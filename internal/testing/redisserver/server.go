@@ -27,8 +27,10 @@ type Server struct {
 	// Address is where it serves or will serve, without TLS; the same over restarts.
 	Address string
 	args    []string
-	cmd     *exec.Cmd
-	ended   chan struct{}
+	// ready is what it says, in small letters, when it serves.
+	ready string
+	cmd   *exec.Cmd
+	ended chan struct{}
 }
 
 // New returns a server that does not run yet. args are further ones of redis-server's.
@@ -52,7 +54,7 @@ func newServer(t *testing.T, portFlag string, args []string) *Server {
 	t.Helper()
 	address := freeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	s := &Server{t: t, Address: address, args: append([]string{
+	s := &Server{t: t, Address: address, ready: "ready to accept connections", args: append([]string{
 		portFlag, port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--requirepass", Password,
 		"--appendonly", "yes", "--appendfsync", "always",
 	}, args...)}
@@ -114,7 +116,7 @@ func (s *Server) Run() {
 		defer close(ended)
 		said := false
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if !said && strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
+			if !said && strings.Contains(strings.ToLower(lines.Text()), s.ready) {
 				said = true
 				close(ready)
 			}

@@ -1,0 +1,79 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisserver
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Primary is the name by which Sentinels know the primary.
+const Primary = "primary"
+
+// Sentinels are a primary, its replica, and three Sentinels that watch them.
+type Sentinels struct {
+	Primary, Replica *Server
+	sentinels        []*Server
+}
+
+// StartSentinels returns all of them running, the replica in step.
+func StartSentinels(t *testing.T) *Sentinels {
+	t.Helper()
+	s := &Sentinels{Primary: Start(t, "--masterauth", Password)}
+	host, port, _ := net.SplitHostPort(s.Primary.Address)
+	s.Replica = Start(t, "--masterauth", Password, "--replicaof", host+" "+port)
+	for range 3 {
+		s.sentinels = append(s.sentinels, startSentinel(t, host, port))
+	}
+	s.Primary.Eventually("the replica is in step", func() bool {
+		return strings.Contains(strings.Join(s.Replica.Do("INFO replication"), ""), "master_link_status:up")
+	})
+	return s
+}
+
+func startSentinel(t *testing.T, host, port string) *Server {
+	t.Helper()
+	address := freeAddress(t)
+	_, own, _ := net.SplitHostPort(address)
+	conf := filepath.Join(t.TempDir(), "sentinel.conf")
+	text := fmt.Sprintf(`port %s
+bind 127.0.0.1
+sentinel monitor %s %s %s 2
+sentinel auth-pass %s %s
+sentinel down-after-milliseconds %s 1000
+sentinel failover-timeout %s 5000
+`, own, Primary, host, port, Primary, Password, Primary, Primary)
+	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{t: t, Address: address, ready: "sentinel id is", args: []string{conf, "--sentinel"}}
+	t.Cleanup(s.Kill)
+	s.Run()
+	return s
+}
+
+// URL names the Sentinels, as a store's URL does.
+func (s *Sentinels) URL() string {
+	var hosts []string
+	for _, one := range s.sentinels {
+		hosts = append(hosts, one.Address)
+	}
+	return "redis://" + strings.Join(hosts, ",") + "?sentinel=" + Primary
+}
+
+// Eventually fails unless ok comes true soon.
+func (s *Server) Eventually(what string, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	s.t.Fatalf("%s: that did not come", what)
+}
