@@ -1,0 +1,67 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exits
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// drains are the ways to be under way when the gateway is told to end.
+func drains() []row {
+	return []row{
+		{name: "waits-shortly", slots: 50, faults: slow(always, 300, 0)},
+		{name: "waits-too-long", slots: 1, faults: slow(always, 60_000, 0)},
+		{name: "streams-shortly", stream: true, faults: slow(always, 0, 100)},
+		{name: "streams-too-long", stream: true, faults: slow(always, 0, 20_000)},
+		{name: "waits-for-a-retry", faults: throttle(always, "20")},
+	}
+}
+
+// TestC4ADrainEndsEveryCall: calls that can end within the drain do, as if nothing were; the others are cut at its end,
+// visibly; and the gateway ends well with all of them on its hands.
+func TestC4ADrainEndsEveryCall(t *testing.T) {
+	t.Parallel()
+	all := drains()
+	g := start(t, all, "--drain", "8s")
+	m := &matrix{t: t, g: g, rows: all, began: time.Now()}
+	for i := range all {
+		for _, f := range all[i].faults {
+			f.Model = all[i].name
+			g.Inject(f)
+		}
+	}
+	c := newCaller(t, g.URL)
+	defer c.client.CloseIdleConnections()
+	var whole, cut [5]atomic.Int64
+	var wg sync.WaitGroup
+	for i := range all {
+		for range times {
+			wg.Go(func() {
+				if c.end(&all[i]) == 200 {
+					whole[i].Add(1)
+				} else {
+					cut[i].Add(1)
+				}
+			})
+		}
+	}
+	m.eventually("all calls", func() bool { return read(g).sum("headgate_calls_offered_total") == float64(times*len(all)) })
+	if err := g.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	for i, r := range all {
+		ends := !strings.HasSuffix(r.name, "too-long") && r.name != "waits-for-a-retry"
+		if ends && cut[i].Load() > 0 || !ends && whole[i].Load() > 0 {
+			t.Errorf("%s: %d calls ended well, %d were cut", r.name, whole[i].Load(), cut[i].Load())
+		}
+	}
+	m.eventually("the provider to be let go", func() bool { return g.Provider.InFlight() == 0 })
+	m.eventually("the end", func() bool { return strings.Contains(g.Log.String(), `"msg":"drained"`) })
+}
