@@ -201,3 +201,27 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Error("an old one is remembered")
 	}
 }
+
+// Who leaves an account and returns before what it had there has ended owes nothing for what it spent elsewhere meanwhile.
+func TestAPolicyThatReturnsToAnAccountOwesNothing(t *testing.T) {
+	w := newWorld(t, 1, lan)
+	w.sold(Account{Name: "acct", MaxGateways: 4, Limits: []plan.Limit{tokens("input", 600_000, 600_000)}})
+	r := w.policy("a", "chat", "acct", 4, lanes(1000), tokens("own", 60_000, 60_000))
+	w.policy("b", "chat", "acct", 4, lanes(1000))
+	w.lead(time.Hour)
+	g := w.join("g", r)
+	g.offer(&load{perSecond: 1.6, tokens: 500})
+	w.goOn(70 * time.Second)
+	before := w.meters[ownName(r, "own")].total
+	for i := range 20 {
+		w.policy("a", "chat", []string{"", "acct"}[i%2], 4, lanes(1000), tokens("own", 60_000, 60_000))
+		w.goOn(3 * time.Second)
+		if owed := -g.draws[0].Balance("own", w.clock()); owed > 1000 {
+			t.Fatalf("edit %d: the gateway owes %v", i, owed)
+		}
+	}
+	w.check()
+	if served := w.meters[ownName(r, "own")].total - before; served < 0.8*60*800 {
+		t.Errorf("%v were served in a minute of %v", served, 60*800)
+	}
+}
