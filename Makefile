@@ -45,6 +45,10 @@ test-integration: kube-assets ## Tests against a real kube-apiserver and etcd.
 test-dataplane: ## The real gateway against the fake provider, with real SDKs.
 	$(GOTEST) ./test/dataplane/... ./test/providers/...
 
+.PHONY: test-exits
+test-exits: ## Every way a call can end, and what nobody means well sends, with the real gateway.
+	$(GOTEST) ./test/exits/... ./test/hostile/...
+
 .PHONY: test-sdks
 test-sdks: sdks ## Real SDKs, npm and Go, through the real gateway; docs/sdks.md says what came of it.
 	$(GOTEST) ./test/sdks/...
