@@ -74,7 +74,7 @@ func (r *row) yaml(url string) string {
 // silence is a listener that takes connections and says nothing.
 func silence(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // the loopback address
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const quiet = 300 * time.Millisecond
 // dial opens a connection to the data port.
 func (h *hostile) dial() net.Conn {
 	h.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://")) //nolint:noctx // the loopback address
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ package canary
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"testing"
 )
 
@@ -18,7 +18,7 @@ func TestMarksAreFoundHoweverTheyAreWritten(t *testing.T) {
 	for name, write := range map[string]func(string) string{
 		"plain":          func(s string) string { return "x" + s + "y" },
 		"quoted":         func(s string) string { return fmt.Sprintf("%q", s) },
-		"JSON":           func(s string) string { b, _ := json.Marshal(map[string]string{"k": s}); return string(b) },
+		"JSON":           func(s string) string { return `{"k":` + strconv.Quote(s) + `}` },
 		"a query":        func(s string) string { return url.Values{"key": {s}}.Encode() },
 		"the first half": func(s string) string { return s[:len(s)/2] },
 		"the last half":  func(s string) string { return s[len(s)/2:] },

@@ -19,7 +19,7 @@ var adminPages = []string{"/metrics", "/healthz", "/readyz", "/", "/debug/pprof/
 // shown is where the admin port shows a marked key or prompt. A gateway that has ended serves nothing.
 func (g *Gateway) shown() (leaks []string) {
 	for _, page := range adminPages {
-		resp, err := http.Get(g.Admin + page) //nolint:noctx // the test's end
+		resp, err := http.Get(g.Admin + page)
 		if err != nil {
 			continue
 		}
@@ -48,7 +48,7 @@ func (g *Gateway) written() (leaks []string) {
 		if err != nil || !d.Type().IsRegular() {
 			return nil //nolint:nilerr // what is gone shows nothing
 		}
-		content, err := os.ReadFile(path) //nolint:gosec // G304: the test's own folder
+		content, err := os.ReadFile(path)
 		if at := canary.Keys(string(content)); err == nil && at != "" {
 			leaks = append(leaks, fmt.Sprintf("%s keeps a key: …%q…", path, at))
 		}
