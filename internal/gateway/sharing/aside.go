@@ -69,7 +69,6 @@ func (m *Member) park(p *place, now time.Time) admission.Verdict {
 	m.stale = true
 	m.bytes += p.ticket.Bytes
 	m.lanes[p.lane].wait(p)
-	p.ticket.Counted = true
 	m.hasten()
 	m.rearm(now)
 	return admission.Verdict{State: budget.Queued, Wait: refusal.Wait}
@@ -157,18 +156,19 @@ func (m *Member) apartNow() []*place {
 		return nil
 	}
 	out := make([]*place, 0, m.apart)
-	for i := range m.lanes {
-		for _, p := range m.lanes[i].large {
-			if p.where == aside {
-				out = append(out, p)
-			}
+	m.places.each(func(p *place) {
+		if p.where == aside {
+			out = append(out, p)
 		}
-	}
+	})
 	return out
 }
 
 // expire refuses calls that were not granted in time.
 func (m *Member) expire(now time.Time) {
+	if by := m.soonest(); by.IsZero() || !now.After(by) {
+		return
+	}
 	for _, p := range m.apartNow() {
 		if !p.by.IsZero() && now.After(p.by) {
 			m.refuse(p, m.expired(p))
@@ -222,6 +222,10 @@ func (m *Member) giveUp(now time.Time) {
 
 // unoffered counts a call that ends aside as one that was asked for.
 func (m *Member) unoffered(p *place) {
+	if p.ticket.Counted {
+		return
+	}
+	p.ticket.Counted = true
 	for k, c := range p.costs {
 		m.limits[k].unoffered += c
 	}

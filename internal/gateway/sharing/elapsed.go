@@ -22,10 +22,15 @@ const (
 // at is now with what was slept. Times without monotonic part pass as they are.
 func (e *elapsed) at(now time.Time) time.Time {
 	if !e.last.IsZero() {
-		if gap := now.Round(0).Sub(e.last.Round(0)) - now.Sub(e.last); gap > noticed {
-			e.slept += min(gap, longestSleep)
-		}
+		e.pass(now.Round(0).Sub(e.last.Round(0)), now.Sub(e.last))
 	}
 	e.last = now
 	return now.Add(e.slept)
+}
+
+// pass takes in how much the wall clock and the monotonic one have moved on.
+func (e *elapsed) pass(wall, monotonic time.Duration) {
+	if gap := wall - monotonic; gap > noticed {
+		e.slept += min(gap, longestSleep)
+	}
 }
