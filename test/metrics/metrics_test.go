@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/headgate-dev/headgate/internal/budgetstore/loop"
 	"github.com/headgate-dev/headgate/internal/certs"
 	"github.com/headgate-dev/headgate/internal/controller"
 	"github.com/headgate-dev/headgate/internal/coordinator"
@@ -43,10 +44,10 @@ the sum of what gateways report: scrape one of the two, or count twice.
 func parts() map[string][]prometheus.Collector {
 	byName := func(name string) (dialect.Dialect, bool) { d := registry.ByName(name); return d, d != nil }
 	return map[string][]prometheus.Collector{
-		"The gateway, at `:15081/metrics` of its pod": {gateway.NewRegistry(proxy.New(proxy.Options{Dialect: byName}))},
+		"The gateway, at `:15081/metrics` of its pod": {gateway.NewRegistry(proxy.New(proxy.Options{Dialect: byName})), loop.New(loop.Options{})},
 		"The manager": {
 			coordinator.New(coordinator.Options{}), webhook.NewPodInjector(webhook.Options{}).Outcomes,
-			&certs.Source{}, (&controller.Reconciler{}).Collector(),
+			&certs.Source{}, (&controller.Reconciler{}).Collector(), loop.New(loop.Options{}),
 		},
 	}
 }
@@ -82,7 +83,7 @@ func kindOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_total"):
 		return "counter"
-	case strings.HasSuffix(name, "wait_seconds"), strings.HasSuffix(name, "_per_call"):
+	case strings.HasSuffix(name, "wait_seconds"), strings.HasSuffix(name, "draw_seconds"), strings.HasSuffix(name, "_per_call"):
 		return "histogram"
 	}
 	return "gauge"
