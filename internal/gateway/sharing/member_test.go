@@ -173,7 +173,10 @@ func TestWhoLeavesWhileAsideLeavesNothing(t *testing.T) {
 		p.Release(other, admission.Settlement{Kind: admission.NotSent})
 		p.atRest(t)
 		time.Sleep(time.Minute)
-		if held := p.pool.Held(pool.Key{Holder: "g", Incarnation: 1}, "itpm", time.Now()); held > 100 {
+		p.mu.Lock()
+		held := p.pool.Held(pool.Key{Holder: "g", Incarnation: 1}, "itpm", time.Now())
+		p.mu.Unlock()
+		if held > 100 {
 			t.Errorf("%v is kept of what nobody needs", held)
 		}
 		if offered := p.Figures(time.Now()).Limits[1].Offered; offered != 30_000 {
@@ -229,7 +232,11 @@ func TestWhatIsGivenBackIsNotThere(t *testing.T) {
 			}
 			time.Sleep(200 * time.Millisecond)
 		}
-		returned := func() float64 { return p.last.Counts[1].Returned }
+		returned := func() float64 {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.last.Counts[1].Returned
+		}
 		before := returned()
 		for range 60 {
 			time.Sleep(100 * time.Millisecond)
