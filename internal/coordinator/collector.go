@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/headgate-dev/headgate/internal/coordinator/divide"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -44,10 +43,9 @@ var (
 	descStacked   = describe("headgate_stacked_retries_total", "Calls that are an SDK's own retry of an earlier one, by SDK.", "sdk")
 	descEstimated = describe("headgate_estimated_settlements_total", "Sends charged by estimate, since nothing was reported.")
 	descTruncated = describe("headgate_truncated_streams_total", "Streams the provider broke off.")
-	descExcess    = describe("headgate_limit_possible_excess", "The most that all gateways together may pass above the limit's burst and rate, in its unit, since each must hold its largest call.", labelLimit)
 	descTooLarge  = describe("headgate_calls_too_large_total", "Calls no limit could ever fit.")
 
-	descGateways = prometheus.NewDesc("headgate_gateways", "Gateways known to this replica, by whether they run on a share or the safe share, and by version.", []string{"mode", "version"}, nil)
+	descGateways = prometheus.NewDesc("headgate_gateways", "Gateways known to this replica, by whether they may spend what they are granted or are silent, and on their safe share, and by version.", []string{"mode", "version"}, nil)
 	descReports  = prometheus.NewDesc("headgate_coordinator_reports_total", "Reports taken in.", nil, nil)
 	descForeign  = prometheus.NewDesc("headgate_coordinator_foreign_routes_total", "Routes reported that the namespace's plan does not have.", nil, nil)
 )
@@ -56,7 +54,7 @@ var (
 func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descCalls, descSends, descResponses, descWaits, descOldest, descQueued, descRemaining, descOffered, descUsed,
-		descTokens, descUnguided, descStacked, descEstimated, descTruncated, descTooLarge, descExcess, descGateways, descReports,
+		descTokens, descUnguided, descStacked, descEstimated, descTruncated, descTooLarge, descGateways, descReports,
 		descForeign,
 	} {
 		ch <- d
@@ -98,7 +96,7 @@ func (s *Server) collectOwn(ch chan<- prometheus.Metric) (leads bool) {
 	for _, sp := range s.spaces {
 		for _, m := range sp.members {
 			on := mode{"share", m.version}
-			if m.lapsed {
+			if !m.reporting(time.Now()) {
 				on.mode = "safe"
 			}
 			gateways[on]++
@@ -109,25 +107,7 @@ func (s *Server) collectOwn(ch chan<- prometheus.Metric) (leads bool) {
 	}
 	ch <- prometheus.MustNewConstMetric(descReports, prometheus.CounterValue, float64(s.stats.reports))
 	ch <- prometheus.MustNewConstMetric(descForeign, prometheus.CounterValue, float64(s.stats.foreign))
-	if s.lead.self {
-		s.collectExcess(ch)
-	}
 	return s.lead.self
-}
-
-// collectExcess sends the largest that any part of a limit states; mu is held.
-func (s *Server) collectExcess(ch chan<- prometheus.Metric) {
-	for namespace, sp := range s.spaces {
-		excess := map[divide.Key]float64{}
-		for _, m := range sp.members {
-			for key, part := range m.parts {
-				excess[key] = max(excess[key], part.PossibleExcess)
-			}
-		}
-		for key, v := range excess {
-			ch <- prometheus.MustNewConstMetric(descExcess, prometheus.GaugeValue, v, namespace, key.Policy, key.Provider, key.Limit)
-		}
-	}
 }
 
 // collection sends the metrics of one provider.

@@ -82,7 +82,7 @@ func TestEveryMetricIsFed(t *testing.T) {
 		}},
 	})
 	pod := figures.Pod{Namespace: "ns", Name: "a", UID: "u"}
-	s.space("ns").members[pod] = &member{pod: pod, version: "v1"}
+	s.space("ns").members[pod] = &member{pod: pod, version: "v1", lastReport: time.Now()}
 	store.Observe(pod, 1, &wire.Report{Sequence: 1, UptimeMillis: 1, Routes: []*wire.RouteReport{{
 		Policy: "p", Provider: "openai", Sends: 1, TooManyRequests: 2, Overloads: 3, QuotaExhausted: 4,
 		TransientErrors: 5, PermanentErrors: 6, Unguided: 7, StackedRetries: 8, StackedBySdk: map[string]uint64{"openai-go": 5, "nobody's": 1}, TooLarge: 9,

@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
 	"github.com/headgate-dev/headgate/internal/gateway/report"
 	"github.com/headgate-dev/headgate/internal/gateway/share"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -35,51 +36,44 @@ func (p planner) Offer(_ int64, json []byte) error {
 	return err
 }
 
-// The data plane's own buckets follow the stream: no plan, the plan with the safe share, the share, and the
-// safe share again once the coordinator is gone.
-func TestARealGatewaysBucketsFollowTheStream(t *testing.T) {
+// The data plane itself, with the client that ships: it puts the plan in force, draws on it by what the coordinator grants,
+// and gives back what it has when it leaves.
+func TestARealGatewayDrawsOverTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, r := running(t)
+		w, r, _ := drawn(t)
+		defer r.kill()
 		pod := w.pod("ns", "a", nil)
 		g := proxy.New(proxy.Options{
 			Dialect:   func(name string) (dialect.Dialect, bool) { d := registry.ByName(name); return d, d != nil },
-			Transport: http.DefaultTransport, Shared: true, Namespace: "ns",
+			Transport: http.DefaultTransport, Shared: true, Namespace: "ns", Incarnation: 7, Fresh: true,
 		})
 		file := filepath.Join(t.TempDir(), "token")
 		must(t, os.WriteFile(file, []byte(token(pod)), 0o600))
 		client, err := report.New(report.Options{
-			URL: "https://" + serviceName + ":8443", TokenFile: file, CA: func() []byte { return w.ca },
+			URL: "https://" + serviceName + ":8443", TokenFile: file, CA: func() []byte { return w.ca }, Incarnation: 7,
 			Identity: report.Identity{Namespace: pod.Namespace, PodName: pod.Name, PodUID: pod.UID},
-			Source:   share.Source{Gateway: g}, Plans: planner{g}, Shares: share.Shares{Gateway: g},
+			Source:   share.Source{Gateway: g}, Plans: planner{g}, Draws: share.Draws{Gateway: g},
 			Dial: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dialFrom(ctx, pod, address) },
 		})
 		must(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		var wg sync.WaitGroup
 		wg.Go(func() { client.Run(ctx) })
-		capacity := func() float64 {
-			for _, route := range g.Snapshot(time.Now(), false) {
-				if route.GetPolicy() == "support" {
-					return route.GetLimits()[0].GetCapacity()
-				}
-			}
-			return -1
+		holders := func() int {
+			return r.Budgets().Routes[ledger.Route{Namespace: "ns", Policy: "support", Provider: "anthropic"}].Holders
 		}
-		if got := capacity(); got != -1 {
-			t.Errorf("before any plan its capacity is %v", got)
-		}
-		eventually(t, 5*time.Second, "the whole burst", func() bool { return capacity() == 6000 })
-		eventually(t, 5*time.Second, "a figure of it", func() bool {
+		eventually(t, 5*time.Second, "the gateway to draw", func() bool { return holders() == 1 })
+		eventually(t, 5*time.Second, "its figures", func() bool {
 			f := r.Policy("ns", "support", time.Now())
-			return len(f.Limits) == 2 && f.Limits[1].Name == "tokens" && f.Limits[1].Capacity == 6000 && f.Gateways[0].Generation == 1
+			return len(f.Limits) == 2 && len(f.Gateways) == 1 && f.Gateways[0].Generation == 1
 		})
-		r.kill()
-		eventually(t, 12*time.Second, "the safe share", func() bool { return capacity() < 6000 })
-		if got := capacity(); got <= 0 || got > 6000/2 {
-			t.Errorf("the safe share's capacity is %v", got)
+		time.Sleep(time.Minute)
+		if n := r.ignored(t); n["foreign"]+n["old"]+n["fenced"]+n["full"]+n["other"] != 0 || !client.Connected() {
+			t.Errorf("connected %v, of its draws were ignored: %v", client.Connected(), n)
 		}
 		cancel()
 		wg.Wait()
+		eventually(t, 3*time.Second, "nobody to hold anything", func() bool { return holders() == 0 })
 	})
 }
 

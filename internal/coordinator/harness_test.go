@@ -263,12 +263,9 @@ type gateway struct {
 
 	mu       sync.Mutex
 	routes   []*wire.RouteReport
-	shares   map[string]*wire.LimitShare // by limit; nil on the safe share
-	safeAt   time.Time
 	rejects  bool
 	revision atomic.Int64
 	planned  time.Time
-	watch    func()
 	token    string
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -276,7 +273,7 @@ type gateway struct {
 // join starts a gateway in a pod; prepare may change it before.
 func (w *world) join(pod figures.Pod, prepare ...func(*gateway)) *gateway {
 	w.t.Helper()
-	g := &gateway{world: w, pod: pod, ended: make(chan struct{}), watch: func() {}, token: token(pod)}
+	g := &gateway{world: w, pod: pod, ended: make(chan struct{}), token: token(pod)}
 	g.dial = func(ctx context.Context, _, address string) (net.Conn, error) { return w.dialFrom(ctx, pod, address) }
 	for _, p := range prepare {
 		p(g)
@@ -287,7 +284,7 @@ func (w *world) join(pod figures.Pod, prepare ...func(*gateway)) *gateway {
 		URL: "https://" + serviceName + ":8443", TokenFile: file, CA: func() []byte { return w.ca },
 		Identity: report.Identity{Namespace: pod.Namespace, PodName: pod.Name, PodUID: pod.UID},
 		Version:  "v1.2.3", Contract: "1",
-		Source: g, Plans: g, Shares: g, Dial: g.dial,
+		Source: g, Plans: g, Dial: g.dial,
 	})
 	must(w.t, err)
 	g.Client = client
@@ -323,40 +320,6 @@ func (g *gateway) Offer(revision int64, _ []byte) error {
 
 // Revision implements report.Plans.
 func (g *gateway) Revision() int64 { return g.revision.Load() }
-
-// Apply implements report.Shares.
-func (g *gateway) Apply(limits []*wire.LimitShare) {
-	g.mu.Lock()
-	g.shares = map[string]*wire.LimitShare{}
-	for _, l := range limits {
-		g.shares[l.GetPolicy()+"/"+l.GetProvider()+"/"+l.GetLimit()] = l
-	}
-	g.mu.Unlock()
-	g.watch()
-}
-
-// Safe implements report.Shares.
-func (g *gateway) Safe() {
-	g.mu.Lock()
-	g.shares, g.safeAt = nil, time.Now()
-	g.mu.Unlock()
-	g.watch()
-}
-
-// rate is its share of a limit; 0 on the safe share.
-func (g *gateway) rate(limit string) float64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shares[limit].GetRatePerSecond()
-}
-
-func (g *gateway) share(limit string) *wire.LimitShare {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shares[limit]
-}
-
-const tokensLimit = "support/anthropic/tokens"
 
 // testPlan has one policy with a limit of 6,000 tokens a minute, 100 a second.
 func testPlan(namespace string, revision int64) plan.Plan {

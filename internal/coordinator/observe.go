@@ -48,21 +48,13 @@ func (s *Server) take(st *stream, report *wire.Report, now time.Time) (taken boo
 	}
 	s.stats.reports++
 	sp := s.space(m.pod.Namespace)
-	first := m.lastReport.IsZero() || now.Sub(m.lastReport) > wire.ShareTTL
+	first := m.lastReport.IsZero() || now.Sub(m.lastReport) > wire.LeaseTTL
 	st.heard, m.lastReport = now, now
 	if m.acknowledge(report) || first {
 		s.notify(m.pod.Namespace)
 	}
 	dropped := sp.filter(report)
 	s.stats.foreign += uint64(dropped)
-	for _, r := range report.GetRoutes() {
-		if m.seeLargest(r) {
-			sp.stale = true
-		}
-	}
-	if report.GetEpoch() == s.lead.epoch && report.GetShareSequence() == m.sequence {
-		sp.confirm(m, report)
-	}
 	return true, nil
 }
 

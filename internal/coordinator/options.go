@@ -71,7 +71,7 @@ func (o Options) withDefaults() Options {
 		o.Ledger.Interval = wire.ReportInterval
 	}
 	if o.Ledger.TTL == 0 {
-		o.Ledger.TTL = wire.ShareTTL
+		o.Ledger.TTL = wire.LeaseTTL
 	}
 	return o
 }
@@ -90,12 +90,10 @@ func (b Bounds) withDefaults() Bounds {
 
 // Times and counts that bound streams, each with its reason.
 const (
-	// tick is how often joins, leaves and confirmations become new shares: well within a report interval.
+	// tick is how often it is looked who leads: well within a report interval.
 	tick = 100 * time.Millisecond
-	// keepAlive is how often a share is sent that did not change; a tenth of its TTL, so that nine may be lost.
+	// keepAlive is how often a stream says something and is looked after: a gateway that hears nothing gives it up.
 	keepAlive = time.Second
-	// leaseSlack is added to a share's TTL before its holder counts as not having it: the way to it.
-	leaseSlack = time.Second
 	// helloTimeout is for the first message.
 	helloTimeout = 10 * time.Second
 	// reviewTimeout is for the wait for a turn and the TokenReview; gateways retry.

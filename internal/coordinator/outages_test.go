@@ -348,6 +348,33 @@ func TestC11GrantsGoOnWithoutTheAPIServer(t *testing.T) {
 	})
 }
 
+// C11: while the API server is down, who is connected goes on as before; who comes new stays on its safe share.
+func TestC11NewcomersWithoutTheAPIServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutage(t, 2)
+		defer o.a.kill()
+		o.mu.Lock()
+		o.down = true
+		o.mu.Unlock()
+		late := o.draw(o.pod("ns", "late", nil), o.p, small(500))
+		if used := o.p.over(func() { time.Sleep(time.Minute) }); used < 0.98 {
+			t.Errorf("they used %.3f of the rate", used)
+		}
+		if share := late.Spent("tokens") / 60; late.Leased() || share > drawnRate/40+50 {
+			t.Errorf("a newcomer has a lease (%v) or %.0f tokens a second", late.Leased(), share)
+		}
+		o.mu.Lock()
+		o.down = false
+		o.mu.Unlock()
+		time.Sleep(20 * time.Second)
+		if !late.Leased() {
+			t.Error("it was not granted anything when the API server was back")
+		}
+		leaveDrawings(append(o.all, late))
+		o.p.check(t)
+	})
+}
+
 // The next leader finds the state gone, damaged, or out of reach: it counts on the worst, begins all the same, and nothing
 // bursts. The lease looks as if nobody had led before in two of these cases.
 func TestNextLeaderWithoutAState(t *testing.T) {

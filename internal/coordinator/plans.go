@@ -73,8 +73,6 @@ func (s *Server) dropPlan(namespace string) {
 	if sp := s.spaces[namespace]; sp != nil {
 		sp.plan, sp.json, sp.revision = nil, nil, 0
 		clear(sp.routes)
-		clear(sp.ledgers)
-		sp.stale = true
 		for _, m := range sp.members {
 			sp.govern(m)
 		}
@@ -159,9 +157,9 @@ func (s *Server) Reporting(namespace string) []figures.Pod {
 	return pods
 }
 
-// reporting gateways have reported within a share's TTL: one that reconnects does not flicker.
+// reporting gateways have reported within a lease's time: one that reconnects does not flicker.
 func (m *member) reporting(now time.Time) bool {
-	return !m.lastReport.IsZero() && now.Sub(m.lastReport) <= wire.ShareTTL
+	return !m.lastReport.IsZero() && now.Sub(m.lastReport) <= wire.LeaseTTL
 }
 
 // Changed receives when gateways came, went or acknowledged: one value for any number of changes. What

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/coordinator/divide"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -18,7 +17,7 @@ func (s *Server) join(st *stream, hello *wire.Hello) error {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seeLeader(now)
+	s.seeLeader()
 	if !s.lead.self || s.stopped {
 		return errStopped
 	}
@@ -42,23 +41,12 @@ func (s *Server) join(st *stream, hello *wire.Hello) error {
 	s.streams++
 	st.member, st.heard, m.version = m, now, s.stats.version(hello.GetVersion())
 	m.enter(st, hello, now)
-	m.held = heldOf(hello, s.lead.epoch)
-	s.doubtFirst(m, now)
 	s.budgets.enter(st)
 	s.seePod(sp, m, now)
 	s.govern(sp, m)
 	st.planSent = hello.GetPlanRevision()
-	sp.stale = true
 	st.poke()
 	return nil
-}
-
-// doubtFirst learns after all when a gateway holds a share of another leader though there seemed to have been
-// none: somebody deleted the lease.
-func (s *Server) doubtFirst(m *member, now time.Time) {
-	if len(m.held) > 0 && now.Before(s.lead.since.Add(learning)) {
-		s.lead.learned = false
-	}
 }
 
 func (sp *space) connected() (n int) {
@@ -72,29 +60,12 @@ func (sp *space) connected() (n int) {
 
 func (m *member) enter(st *stream, hello *wire.Hello, now time.Time) {
 	m.stream, m.incarnation, m.joined = st, hello.GetIncarnation(), now
-	m.lapsed, m.draining = false, false
+	m.draining = false
 	m.ack.Contract = hello.GetContractVersion()
 	m.ack.Version = hello.GetVersion()
-	// Whatever it was told before, it is told anew.
-	m.parts, m.sequence = nil, m.sequence+1
 }
 
-// heldOf reads what a gateway still has from another leader; numbers that mean nothing count as nothing.
-func heldOf(hello *wire.Hello, epoch uint64) map[divide.Key]divide.Part {
-	if hello.GetHeldEpoch() == 0 || hello.GetHeldEpoch() == epoch {
-		return nil // what this leader gave, its ledger knows
-	}
-	held := map[divide.Key]divide.Part{}
-	for _, l := range hello.GetHeld() {
-		p := divide.Part{RatePerSecond: l.GetRatePerSecond(), Capacity: l.GetCapacity()}
-		if p.RatePerSecond >= 0 && p.Capacity >= 0 { // NaN is neither
-			held[divide.Key{Policy: l.GetPolicy(), Provider: l.GetProvider(), Limit: l.GetLimit()}] = p
-		}
-	}
-	return held
-}
-
-// leave ends a stream's part; the member stays for as long as it may hold a share.
+// leave ends a stream's part; the member stays while its pod does.
 func (s *Server) leave(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,14 +92,13 @@ func (s *Server) drop(sp *space, m *member) {
 		m.stream = nil
 		s.streams--
 	}
-	sp.forget(m)
 	s.budgets.forget(m, m.governed)
 	delete(sp.members, m.pod)
 	s.opts.Figures.Forget(m.pod)
 	s.notify(m.pod.Namespace)
 }
 
-// Run grants, divides shares and looks after streams until ctx ends.
+// Run grants and looks after streams until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
 	var granting sync.WaitGroup
 	granting.Go(func() { s.budgets.run(ctx) })
@@ -158,17 +128,11 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) turn(now time.Time, check bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seeLeader(now)
-	learned := !s.lead.learned && !now.Before(s.lead.since.Add(learning))
-	s.lead.learned = s.lead.learned || learned
+	s.seeLeader()
 	for name, sp := range s.spaces {
-		sp.stale = sp.stale || learned
 		if check {
 			s.meet(name, sp, now)
 			s.check(sp, now)
-		}
-		if sp.stale && !now.Before(sp.notBefore) {
-			s.divide(sp, now)
 		}
 		if sp.plan == nil && len(sp.members) == 0 {
 			delete(s.spaces, name)
@@ -177,14 +141,14 @@ func (s *Server) turn(now time.Time, check bool) {
 }
 
 // seeLeader acts on a change of leader: what the members of the last one hold is not known here.
-func (s *Server) seeLeader(now time.Time) {
+func (s *Server) seeLeader() {
 	address, self := s.opts.Leadership.Leader()
 	epoch := s.opts.Leadership.Epoch()
 	if self == s.lead.self && (!self || epoch == s.lead.epoch) {
 		s.lead.address = address
 		return
 	}
-	s.lead = leadership{self: self, address: address, epoch: epoch, since: now, learned: s.opts.Leadership.First()}
+	s.lead = leadership{self: self, address: address, epoch: epoch}
 	for _, sp := range s.spaces {
 		for _, m := range sp.members {
 			if st := m.stream; st != nil {
@@ -193,7 +157,6 @@ func (s *Server) seeLeader(now time.Time) {
 			}
 		}
 		clear(sp.members)
-		clear(sp.ledgers)
 	}
 	s.streams = 0
 	s.opts.Figures.Reset()
@@ -241,7 +204,6 @@ func (s *Server) meet(namespace string, sp *space, now time.Time) {
 			continue
 		}
 		m := newMember(pod, now)
-		m.lapsed = true
 		if s.seePod(sp, m, now) {
 			sp.members[pod] = m
 		}
@@ -256,17 +218,31 @@ func (s *Server) check(sp *space, now time.Time) {
 			continue
 		}
 		if m.stream == nil {
-			if !m.lapsed && !m.leased(now) {
-				m.lapsed = true
-				sp.forget(m)
+			if m.missed(now) {
 				s.notify(m.pod.Namespace)
 			}
 			continue
 		}
 		m.stream.check(now)
-		m.stream.shareDue = true
-		m.stream.poke()
+		m.stream.live(now)
 	}
+}
+
+// live has something be said if nothing was of late.
+func (st *stream) live(now time.Time) {
+	if now.Sub(st.said) >= keepAlive {
+		st.lifeDue = true
+		st.poke()
+	}
+}
+
+// missed says once that a member has not reported for as long as it may spend without.
+func (m *member) missed(now time.Time) bool {
+	if m.silent || m.reporting(now) {
+		return false
+	}
+	m.silent = true
+	return true
 }
 
 func (st *stream) check(now time.Time) {
@@ -290,7 +266,6 @@ func (s *Server) seePod(sp *space, m *member, now time.Time) bool {
 	if !m.known || !maps.Equal(labels, m.labels) {
 		m.known, m.labels = true, labels
 		s.govern(sp, m)
-		sp.stale = true
 	}
 	return true
 }

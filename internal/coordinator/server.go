@@ -42,9 +42,6 @@ type leadership struct {
 	self    bool
 	address string
 	epoch   uint64
-	since   time.Time
-	// learned: no share of an earlier leader can be in force any more.
-	learned bool
 }
 
 // New returns a coordinator. Its streams live as long as Run.
@@ -146,16 +143,13 @@ func receiveHello(
 	if !id.owns(hello) {
 		return nil, connect.NewError(connect.CodePermissionDenied, errors.New("the token is another pod's"))
 	}
-	if len(hello.GetVersion()) > maxVersion || len(hello.GetContractVersion()) > maxVersion || len(hello.GetHeld()) > maxHeld {
+	if len(hello.GetVersion()) > maxVersion || len(hello.GetContractVersion()) > maxVersion {
 		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("the hello exceeds its bounds"))
 	}
 	return hello, nil
 }
 
-const (
-	maxVersion = 64
-	maxHeld    = wire.MaxRoutes * wire.MaxLimits
-)
+const maxVersion = 64
 
 // owns says whether a hello's names are the identity's.
 func (id Identity) owns(h *wire.Hello) bool {

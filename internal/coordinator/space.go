@@ -6,15 +6,12 @@ package coordinator
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/coordinator/divide"
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/plan"
-	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // space is one namespace.
@@ -25,12 +22,8 @@ type space struct {
 	// routes are the plan's, by policy and name.
 	routes  map[routeKey]*planRoute
 	members map[figures.Pod]*member
-	ledgers map[divide.Key]*divide.Ledger
 	// met is when its pods were last looked through.
 	met time.Time
-	// stale: shares are to be divided again, not before notBefore.
-	stale     bool
-	notBefore time.Time
 }
 
 type routeKey struct{ policy, provider string }
@@ -51,36 +44,21 @@ type member struct {
 	stream     *stream
 	joined     time.Time
 	lastReport time.Time
-	lastShare  time.Time
 	podChecked time.Time
 	connects   allowance
 	labels     map[string]string
 	known      bool // labels are
 	draining   bool
-	// lapsed: it has no valid share any longer and runs on the safe one.
-	lapsed  bool
+	// silent: it was noted that it reports no more.
+	silent  bool
 	ack     Ack
 	version string
 	// governed are the routes the plan gives it.
 	governed []*planRoute
-	// largest is the largest call it has seen, by route.
-	largest map[routeKey]float64
-	// held is what it still had from an earlier leader when it came.
-	held map[divide.Key]divide.Part
-	// parts are its share now, sequence that of their newest change.
-	parts    map[divide.Key]divide.Part
-	sequence uint64
 }
 
 func newMember(pod figures.Pod, now time.Time) *member {
-	return &member{pod: pod, joined: now, largest: map[routeKey]float64{}}
-}
-
-func (m *member) id() string { return m.pod.Name + "/" + m.pod.UID }
-
-// leased says whether it may act on a share.
-func (m *member) leased(now time.Time) bool {
-	return m.stream != nil || !m.lapsed && now.Before(m.lastShare.Add(wire.ShareTTL+leaseSlack))
+	return &member{pod: pod, joined: now}
 }
 
 func (s *Server) space(namespace string) *space {
@@ -89,7 +67,6 @@ func (s *Server) space(namespace string) *space {
 		sp = &space{
 			routes:  map[routeKey]*planRoute{},
 			members: map[figures.Pod]*member{},
-			ledgers: map[divide.Key]*divide.Ledger{},
 		}
 		s.spaces[namespace] = sp
 	}
@@ -100,19 +77,13 @@ func (s *Server) space(namespace string) *space {
 func (sp *space) setPlan(p *plan.Plan, json []byte) {
 	sp.plan, sp.revision, sp.json = p, p.Revision, json
 	sp.routes = map[routeKey]*planRoute{}
-	keys := map[divide.Key]bool{}
 	for i := range p.Policies {
 		policy := &p.Policies[i]
 		for j := range policy.Routes {
 			r := newPlanRoute(policy, &policy.Routes[j])
 			sp.routes[r.key] = r
-			for name := range r.limits {
-				keys[divide.Key{Policy: policy.Name, Provider: r.route.Name, Limit: name}] = true
-			}
 		}
 	}
-	maps.DeleteFunc(sp.ledgers, func(k divide.Key, _ *divide.Ledger) bool { return !keys[k] })
-	sp.stale, sp.notBefore = true, time.Time{}
 }
 
 // limit is a name that the route has.
@@ -138,7 +109,6 @@ func newPlanRoute(policy *plan.Policy, route *plan.Route) *planRoute {
 // govern finds the routes a member's calls can take: by a route's own name, or by its dialect's.
 func (sp *space) govern(m *member) {
 	m.governed = nil
-	maps.DeleteFunc(m.largest, func(k routeKey, _ float64) bool { return sp.routes[k] == nil })
 	if sp.plan == nil || !m.known {
 		return
 	}
@@ -168,29 +138,4 @@ func (sp *space) sorted() []*member {
 	return slices.SortedFunc(maps.Values(sp.members), func(a, b *member) int {
 		return cmp.Or(cmp.Compare(a.pod.Name, b.pod.Name), cmp.Compare(a.pod.UID, b.pod.UID))
 	})
-}
-
-// forget drops what a member may hold.
-func (sp *space) forget(m *member) {
-	for _, l := range sp.ledgers {
-		l.Drop(m.id())
-	}
-	m.parts = nil
-	sp.stale = true
-}
-
-// seeLargest remembers the largest calls of a report; true when one grew.
-func (m *member) seeLargest(r *wire.RouteReport) bool {
-	largest := float64(r.GetLargestTooLarge())
-	for _, l := range r.GetLanes() {
-		if v := l.GetLargestCallTokens(); v > largest && !math.IsInf(v, 1) {
-			largest = v
-		}
-	}
-	key := routeKey{r.GetPolicy(), r.GetProvider()}
-	if largest <= m.largest[key] {
-		return false
-	}
-	m.largest[key] = largest
-	return true
 }

@@ -54,8 +54,10 @@ type stream struct {
 	heard    time.Time
 	sending  time.Time // zero unless a message is being sent
 	planSent int64
-	shareDue bool
-	moved    string // where the leader is, once it is not here
+	// said is when something was last sent, lifeDue that something is to be.
+	said    time.Time
+	lifeDue bool
+	moved   string // where the leader is, once it is not here
 }
 
 // poke lets the writer look for what is due.
@@ -158,13 +160,13 @@ func (s *Server) outbox(st *stream, now time.Time) []*wire.Down {
 			Plan: &wire.PlanUpdate{Revision: space.revision, Json: space.json},
 		}})
 	}
-	if st.shareDue && st.member.parts != nil {
-		st.shareDue = false
-		due = append(due, st.member.share(s.lead.epoch, now))
-	}
 	due = append(due, st.box.takeGrants()...)
+	if len(due) == 0 && st.lifeDue {
+		due = append(due, &wire.Down{Message: &wire.Down_Grants{Grants: &wire.Grants{}}})
+	}
+	st.lifeDue = false
 	if len(due) > 0 {
-		st.sending = now
+		st.sending, st.said = now, now
 	}
 	return due
 }

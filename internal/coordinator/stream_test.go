@@ -4,13 +4,10 @@
 package coordinator_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
@@ -193,127 +190,4 @@ func followsTheLeader(t *testing.T) {
 	if n := len(a.Reporting("ns")); n != 0 {
 		t.Errorf("%d still count for the one that abdicated", n)
 	}
-}
-
-// C11: a gateway keeps its share for its time and no longer, and gets it back without a burst.
-//
-// Fault C11: When the control plane was gone, proxies failed calls, or let everything through.
-// Headgate: A gateway keeps what it was given for its time, then a share that is safe for all, and gets its share back
-// without a burst; no call fails for it.
-func TestC11CoordinatorDownAndBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, a := running(t)
-		g := w.join(w.pod("ns", "a", nil))
-		defer g.leave()
-		eventually(t, 5*time.Second, "the whole limit", func() bool { return g.rate(tokensLimit) == 100 })
-		time.Sleep(5 * time.Second)
-		died := time.Now()
-		a.kill()
-		time.Sleep(wire.ShareTTL - 1500*time.Millisecond)
-		if got := g.rate(tokensLimit); got != 100 {
-			t.Errorf("before the share's end its rate is %v", got)
-		}
-		time.Sleep(2 * time.Second)
-		if g.rate(tokensLimit) != 0 || g.safeAt.Sub(died) > wire.ShareTTL {
-			t.Errorf("on the safe share %v after the death", g.safeAt.Sub(died))
-		}
-		time.Sleep(time.Minute)
-		a = w.start("a", coordinator.Bounds{}, nil)
-		defer func() { a.kill() }()
-		w.lead("a")
-		a.setPlan(testPlan("ns", 1))
-		back := eventually(t, time.Minute, "the share again", func() bool { return g.rate(tokensLimit) == 100 })
-		if back < wire.ShareTTL {
-			t.Errorf("a new leader gave a share after %v, when another gateway might still hold one", back)
-		}
-		t.Logf("the share was back after %v", back)
-	})
-}
-
-// C11: while the API server is down, what is connected stays so; what comes new stays on its safe share.
-func TestC11APIServerDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, a := running(t)
-		defer a.kill()
-		g := w.join(w.pod("ns", "a", nil))
-		defer g.leave()
-		eventually(t, 5*time.Second, "the whole limit", func() bool { return g.rate(tokensLimit) == 100 })
-		w.mu.Lock()
-		w.down = true
-		w.mu.Unlock()
-		h := w.join(w.pod("ns", "b", nil))
-		defer h.leave()
-		time.Sleep(time.Minute)
-		if g.rate(tokensLimit) != 100 || h.Connected() || h.rate(tokensLimit) != 0 {
-			t.Errorf("rates %v and %v", g.rate(tokensLimit), h.rate(tokensLimit))
-		}
-		w.mu.Lock()
-		w.down = false
-		w.mu.Unlock()
-		eventually(t, 30*time.Second, "half each", func() bool { return g.rate(tokensLimit) == 50 && h.rate(tokensLimit) == 50 })
-	})
-}
-
-// possibleExcess is the metric's value by limit.
-func possibleExcess(t *testing.T, s *coordinator.Server) map[string]float64 {
-	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(s)
-	families, err := registry.Gather()
-	must(t, err)
-	out := map[string]float64{}
-	for _, f := range families {
-		if f.GetName() != "headgate_limit_possible_excess" {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			for _, l := range m.GetLabel() {
-				if l.GetName() == "limit" {
-					out[l.GetValue()] = m.GetGauge().GetValue()
-				}
-			}
-		}
-	}
-	return out
-}
-
-func TestThePossibleExcessOfSharesIsAMetric(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, a := running(t)
-		defer a.kill()
-		p := testPlan("ns", 2)
-		p.Policies[0].Routes[0].Lanes[0].LargestCallTokens = 4000
-		a.setPlan(p)
-		g, h := w.join(w.pod("ns", "a", nil)), w.join(w.pod("ns", "b", nil))
-		defer g.leave()
-		defer h.leave()
-		eventually(t, 5*time.Second, "half each", func() bool { return g.rate(tokensLimit) == 50 && h.rate(tokensLimit) == 50 })
-		got := g.share(tokensLimit)
-		if got.GetCapacity() != 4000 {
-			t.Errorf("share %v", got)
-		}
-		if excess := possibleExcess(t, a.Server); excess["tokens"] != 2000 || excess["in-flight"] != 0 || len(excess) != 2 {
-			t.Errorf("possible excess %v", excess)
-		}
-		if slots := g.share("support/anthropic/in-flight").GetCapacity(); slots != 5 {
-			t.Errorf("slots %v", slots)
-		}
-	})
-}
-
-// The largest call that was seen can pass again, if no lane declares one.
-func TestCapacityLearnsTheLargestCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, a := running(t)
-		defer a.kill()
-		g := w.join(w.pod("ns", "a", nil), func(g *gateway) {
-			g.routes = []*wire.RouteReport{{Policy: "support", Provider: "anthropic", TooLarge: 1, LargestTooLarge: 5000}}
-		})
-		h := w.join(w.pod("ns", "b", nil), func(g *gateway) {
-			g.routes = []*wire.RouteReport{{Policy: "support", Provider: "anthropic", Lanes: []*wire.LaneReport{{Name: "default", LargestCallTokens: math.NaN()}}}}
-		})
-		defer g.leave()
-		defer h.leave()
-		eventually(t, 5*time.Second, "a larger bucket", func() bool { return h.share(tokensLimit).GetCapacity() == 5000 })
-	})
 }

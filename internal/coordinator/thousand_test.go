@@ -13,7 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
-// A thousand gateways of one namespace, in waves: all are connected, share the limit and run an edit within
+// A thousand gateways of one namespace, in waves: all are connected, and run an edit within
 // two seconds on an idle machine; the bounds are tenfold.
 func TestAThousandStreams(t *testing.T) {
 	const n, wave = manyGateways, 50
@@ -38,16 +38,6 @@ func TestAThousandStreams(t *testing.T) {
 		}
 	}
 	t.Logf("%d gateways connected in %v", n, time.Since(began))
-
-	shares := eventuallyEvery(t, 100*time.Millisecond, 2*time.Minute, "a share each", func() bool {
-		for _, g := range gateways {
-			if rate := g.rate(tokensLimit) * n; rate < 99.999 || rate > 100.001 {
-				return false
-			}
-		}
-		return true
-	})
-	t.Logf("an equal part each after another %v", shares)
 
 	p.Revision = 2
 	r.setPlan(p)

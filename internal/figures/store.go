@@ -14,7 +14,7 @@ import (
 // Bounds on a store.
 const (
 	// stale is how long a gateway's levels count after its last report.
-	stale = wire.ShareTTL
+	stale = wire.LeaseTTL
 	// maxPolicies per namespace.
 	maxPolicies = 512
 	// maxGateways per namespace, those that went within the window included.

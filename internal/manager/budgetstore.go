@@ -98,7 +98,7 @@ func (p *parts) addBudgetStore() error {
 			return err
 		}
 	}
-	l := loop.New(loop.Options{Store: store, Owner: ledgerOf{p.coordinator}, Name: "manager/" + name, TTL: wire.ShareTTL, Log: p.log})
+	l := loop.New(loop.Options{Store: store, Owner: ledgerOf{p.coordinator}, Name: "manager/" + name, TTL: wire.LeaseTTL, Log: p.log})
 	p.storeLost = l.Lost
 	return errors.Join(metrics.Registry.Register(l), p.mgr.Add(everywhere(func(ctx context.Context) error {
 		l.Run(ctx)

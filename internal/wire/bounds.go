@@ -8,8 +8,8 @@ import "time"
 // ReportInterval is the time between reports of a connected gateway.
 const ReportInterval = time.Second
 
-// ShareTTL is how long a share stays valid without news from the coordinator.
-const ShareTTL = 10 * time.Second
+// LeaseTTL is how long a gateway may spend what it was granted, from when it sent the newest draw that was answered.
+const LeaseTTL = 10 * time.Second
 
 // Bounds on one message; a receiver ends the stream that exceeds them.
 const (

@@ -44,7 +44,7 @@ const (
 
 // ReportsClient is a client for the headgate.wire.v1.Reports service.
 type ReportsClient interface {
-	// Connect carries one gateway's reports up, and plans and shares down. The caller's identity is the
+	// Connect carries one gateway's reports and draws up, and plans and grants down. The caller's identity is the
 	// bearer token's; names in messages must agree with it.
 	Connect(context.Context) *connect.BidiStreamForClient[Up, Down]
 }
@@ -81,7 +81,7 @@ func (c *reportsClient) Connect(ctx context.Context) *connect.BidiStreamForClien
 
 // ReportsHandler is an implementation of the headgate.wire.v1.Reports service.
 type ReportsHandler interface {
-	// Connect carries one gateway's reports up, and plans and shares down. The caller's identity is the
+	// Connect carries one gateway's reports and draws up, and plans and grants down. The caller's identity is the
 	// bearer token's; names in messages must agree with it.
 	Connect(context.Context, *connect.BidiStream[Up, Down]) error
 }

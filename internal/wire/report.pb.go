@@ -135,11 +135,7 @@ type Hello struct {
 	Version         string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
 	ContractVersion string `protobuf:"bytes,6,opt,name=contract_version,json=contractVersion,proto3" json:"contract_version,omitempty"`
 	// labels are not trusted: the coordinator reads the pod's own.
-	PlanRevision int64 `protobuf:"varint,8,opt,name=plan_revision,json=planRevision,proto3" json:"plan_revision,omitempty"`
-	// held are the shares still in force from before this stream, by held_epoch's leader. A new leader lets
-	// gateways keep them while it learns who else there is.
-	HeldEpoch     uint64        `protobuf:"varint,9,opt,name=held_epoch,json=heldEpoch,proto3" json:"held_epoch,omitempty"`
-	Held          []*LimitShare `protobuf:"bytes,10,rep,name=held,proto3" json:"held,omitempty"`
+	PlanRevision  int64 `protobuf:"varint,8,opt,name=plan_revision,json=planRevision,proto3" json:"plan_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -223,20 +219,6 @@ func (x *Hello) GetPlanRevision() int64 {
 	return 0
 }
 
-func (x *Hello) GetHeldEpoch() uint64 {
-	if x != nil {
-		return x.HeldEpoch
-	}
-	return 0
-}
-
-func (x *Hello) GetHeld() []*LimitShare {
-	if x != nil {
-		return x.Held
-	}
-	return nil
-}
-
 type Report struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Sequence uint64                 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
@@ -247,13 +229,9 @@ type Report struct {
 	Routes               []*RouteReport `protobuf:"bytes,5,rep,name=routes,proto3" json:"routes,omitempty"`
 	// draining says that the gateway is about to leave; its spending is final.
 	Draining bool `protobuf:"varint,6,opt,name=draining,proto3" json:"draining,omitempty"`
-	// epoch is the newest one the gateway has seen.
-	Epoch uint64 `protobuf:"varint,7,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// uptime_millis is since the incarnation's start, at least 1. A coordinator that meets an old incarnation
 	// for the first time does not take its whole past for the last minutes.
-	UptimeMillis uint64 `protobuf:"varint,8,opt,name=uptime_millis,json=uptimeMillis,proto3" json:"uptime_millis,omitempty"`
-	// share_sequence is that of the newest share in force; only then may others have what it gave up.
-	ShareSequence uint64 `protobuf:"varint,9,opt,name=share_sequence,json=shareSequence,proto3" json:"share_sequence,omitempty"`
+	UptimeMillis  uint64 `protobuf:"varint,8,opt,name=uptime_millis,json=uptimeMillis,proto3" json:"uptime_millis,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -330,23 +308,9 @@ func (x *Report) GetDraining() bool {
 	return false
 }
 
-func (x *Report) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
 func (x *Report) GetUptimeMillis() uint64 {
 	if x != nil {
 		return x.UptimeMillis
-	}
-	return 0
-}
-
-func (x *Report) GetShareSequence() uint64 {
-	if x != nil {
-		return x.ShareSequence
 	}
 	return 0
 }
@@ -710,7 +674,6 @@ type LimitReport struct {
 	ProviderRemaining float64                `protobuf:"fixed64,9,opt,name=provider_remaining,json=providerRemaining,proto3" json:"provider_remaining,omitempty"` // last reported; valid if provider_known
 	ProviderLimit     float64                `protobuf:"fixed64,10,opt,name=provider_limit,json=providerLimit,proto3" json:"provider_limit,omitempty"`
 	ProviderKnown     bool                   `protobuf:"varint,11,opt,name=provider_known,json=providerKnown,proto3" json:"provider_known,omitempty"`
-	GrantedReceived   float64                `protobuf:"fixed64,12,opt,name=granted_received,json=grantedReceived,proto3" json:"granted_received,omitempty"` // cumulative grants, when grants replace shares
 	// effective is the part of the provider's rate that is used after it refused, above 0 to 1; 0 says nothing.
 	Effective          float64 `protobuf:"fixed64,13,opt,name=effective,proto3" json:"effective,omitempty"`
 	OutsidersPerSecond float64 `protobuf:"fixed64,14,opt,name=outsiders_per_second,json=outsidersPerSecond,proto3" json:"outsiders_per_second,omitempty"` // what others are taken to spend of the account, where this gateway can tell
@@ -824,13 +787,6 @@ func (x *LimitReport) GetProviderKnown() bool {
 		return x.ProviderKnown
 	}
 	return false
-}
-
-func (x *LimitReport) GetGrantedReceived() float64 {
-	if x != nil {
-		return x.GrantedReceived
-	}
-	return 0
 }
 
 func (x *LimitReport) GetEffective() float64 {
@@ -1001,7 +957,6 @@ type Down struct {
 	// Types that are valid to be assigned to Message:
 	//
 	//	*Down_Plan
-	//	*Down_Share
 	//	*Down_Leader
 	//	*Down_Grants
 	Message       isDown_Message `protobuf_oneof:"message"`
@@ -1055,15 +1010,6 @@ func (x *Down) GetPlan() *PlanUpdate {
 	return nil
 }
 
-func (x *Down) GetShare() *Share {
-	if x != nil {
-		if x, ok := x.Message.(*Down_Share); ok {
-			return x.Share
-		}
-	}
-	return nil
-}
-
 func (x *Down) GetLeader() *Leader {
 	if x != nil {
 		if x, ok := x.Message.(*Down_Leader); ok {
@@ -1090,21 +1036,16 @@ type Down_Plan struct {
 	Plan *PlanUpdate `protobuf:"bytes,1,opt,name=plan,proto3,oneof"`
 }
 
-type Down_Share struct {
-	Share *Share `protobuf:"bytes,2,opt,name=share,proto3,oneof"`
-}
-
 type Down_Leader struct {
 	Leader *Leader `protobuf:"bytes,3,opt,name=leader,proto3,oneof"` // go there instead; the stream ends
 }
 
 type Down_Grants struct {
+	// Grants are sent when there is something to say, and each second without any, as a sign of life.
 	Grants *Grants `protobuf:"bytes,4,opt,name=grants,proto3,oneof"`
 }
 
 func (*Down_Plan) isDown_Message() {}
-
-func (*Down_Share) isDown_Message() {}
 
 func (*Down_Leader) isDown_Message() {}
 
@@ -1162,168 +1103,6 @@ func (x *PlanUpdate) GetJson() []byte {
 	return nil
 }
 
-type Share struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// epoch grows with each leader; a share of a lower one is ignored.
-	Epoch       uint64        `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	Incarnation uint64        `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Limits      []*LimitShare `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
-	TtlMillis   int64         `protobuf:"varint,4,opt,name=ttl_millis,json=ttlMillis,proto3" json:"ttl_millis,omitempty"` // without news for this long the gateway falls back to its safe share
-	// sequence changes with the content, within the epoch; limits that are not named run on the safe share.
-	Sequence      uint64 `protobuf:"varint,5,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Share) Reset() {
-	*x = Share{}
-	mi := &file_internal_wire_report_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Share) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Share) ProtoMessage() {}
-
-func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Share.ProtoReflect.Descriptor instead.
-func (*Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *Share) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *Share) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *Share) GetLimits() []*LimitShare {
-	if x != nil {
-		return x.Limits
-	}
-	return nil
-}
-
-func (x *Share) GetTtlMillis() int64 {
-	if x != nil {
-		return x.TtlMillis
-	}
-	return 0
-}
-
-func (x *Share) GetSequence() uint64 {
-	if x != nil {
-		return x.Sequence
-	}
-	return 0
-}
-
-type LimitShare struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
-	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
-	Limit         string                 `protobuf:"bytes,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	RatePerSecond float64                `protobuf:"fixed64,4,opt,name=rate_per_second,json=ratePerSecond,proto3" json:"rate_per_second,omitempty"`
-	Capacity      float64                `protobuf:"fixed64,5,opt,name=capacity,proto3" json:"capacity,omitempty"`
-	GrantedTotal  float64                `protobuf:"fixed64,8,opt,name=granted_total,json=grantedTotal,proto3" json:"granted_total,omitempty"` // cumulative grants, when grants replace shares
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LimitShare) Reset() {
-	*x = LimitShare{}
-	mi := &file_internal_wire_report_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LimitShare) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LimitShare) ProtoMessage() {}
-
-func (x *LimitShare) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LimitShare.ProtoReflect.Descriptor instead.
-func (*LimitShare) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *LimitShare) GetPolicy() string {
-	if x != nil {
-		return x.Policy
-	}
-	return ""
-}
-
-func (x *LimitShare) GetProvider() string {
-	if x != nil {
-		return x.Provider
-	}
-	return ""
-}
-
-func (x *LimitShare) GetLimit() string {
-	if x != nil {
-		return x.Limit
-	}
-	return ""
-}
-
-func (x *LimitShare) GetRatePerSecond() float64 {
-	if x != nil {
-		return x.RatePerSecond
-	}
-	return 0
-}
-
-func (x *LimitShare) GetCapacity() float64 {
-	if x != nil {
-		return x.Capacity
-	}
-	return 0
-}
-
-func (x *LimitShare) GetGrantedTotal() float64 {
-	if x != nil {
-		return x.GrantedTotal
-	}
-	return 0
-}
-
 // Draws are what a gateway says of what it was granted and wants to be, by policy and provider. At most 64.
 type Draws struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1334,7 +1113,7 @@ type Draws struct {
 
 func (x *Draws) Reset() {
 	*x = Draws{}
-	mi := &file_internal_wire_report_proto_msgTypes[11]
+	mi := &file_internal_wire_report_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1125,7 @@ func (x *Draws) String() string {
 func (*Draws) ProtoMessage() {}
 
 func (x *Draws) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[11]
+	mi := &file_internal_wire_report_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1138,7 @@ func (x *Draws) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draws.ProtoReflect.Descriptor instead.
 func (*Draws) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Draws) GetDraws() []*Draw {
@@ -1389,7 +1168,7 @@ type Draw struct {
 
 func (x *Draw) Reset() {
 	*x = Draw{}
-	mi := &file_internal_wire_report_proto_msgTypes[12]
+	mi := &file_internal_wire_report_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1401,7 +1180,7 @@ func (x *Draw) String() string {
 func (*Draw) ProtoMessage() {}
 
 func (x *Draw) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[12]
+	mi := &file_internal_wire_report_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1414,7 +1193,7 @@ func (x *Draw) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draw.ProtoReflect.Descriptor instead.
 func (*Draw) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Draw) GetPolicy() string {
@@ -1497,7 +1276,7 @@ type Grants struct {
 
 func (x *Grants) Reset() {
 	*x = Grants{}
-	mi := &file_internal_wire_report_proto_msgTypes[13]
+	mi := &file_internal_wire_report_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1288,7 @@ func (x *Grants) String() string {
 func (*Grants) ProtoMessage() {}
 
 func (x *Grants) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[13]
+	mi := &file_internal_wire_report_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1301,7 @@ func (x *Grants) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grants.ProtoReflect.Descriptor instead.
 func (*Grants) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Grants) GetGrants() []*Grant {
@@ -1551,7 +1330,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_internal_wire_report_proto_msgTypes[14]
+	mi := &file_internal_wire_report_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1342,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[14]
+	mi := &file_internal_wire_report_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1355,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Grant) GetPolicy() string {
@@ -1659,7 +1438,7 @@ type Term struct {
 
 func (x *Term) Reset() {
 	*x = Term{}
-	mi := &file_internal_wire_report_proto_msgTypes[15]
+	mi := &file_internal_wire_report_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +1450,7 @@ func (x *Term) String() string {
 func (*Term) ProtoMessage() {}
 
 func (x *Term) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[15]
+	mi := &file_internal_wire_report_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +1463,7 @@ func (x *Term) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Term.ProtoReflect.Descriptor instead.
 func (*Term) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Term) GetEpoch() uint64 {
@@ -1712,7 +1491,7 @@ type Amount struct {
 
 func (x *Amount) Reset() {
 	*x = Amount{}
-	mi := &file_internal_wire_report_proto_msgTypes[16]
+	mi := &file_internal_wire_report_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1724,7 +1503,7 @@ func (x *Amount) String() string {
 func (*Amount) ProtoMessage() {}
 
 func (x *Amount) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[16]
+	mi := &file_internal_wire_report_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1737,7 +1516,7 @@ func (x *Amount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Amount.ProtoReflect.Descriptor instead.
 func (*Amount) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Amount) GetLimit() string {
@@ -1767,7 +1546,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_internal_wire_report_proto_msgTypes[17]
+	mi := &file_internal_wire_report_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +1558,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[17]
+	mi := &file_internal_wire_report_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +1571,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Count) GetLimit() string {
@@ -1841,7 +1620,7 @@ type Want struct {
 
 func (x *Want) Reset() {
 	*x = Want{}
-	mi := &file_internal_wire_report_proto_msgTypes[18]
+	mi := &file_internal_wire_report_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1632,7 @@ func (x *Want) String() string {
 func (*Want) ProtoMessage() {}
 
 func (x *Want) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[18]
+	mi := &file_internal_wire_report_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1645,7 @@ func (x *Want) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Want.ProtoReflect.Descriptor instead.
 func (*Want) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Want) GetLane() string {
@@ -1901,7 +1680,7 @@ type LaneTotal struct {
 
 func (x *LaneTotal) Reset() {
 	*x = LaneTotal{}
-	mi := &file_internal_wire_report_proto_msgTypes[19]
+	mi := &file_internal_wire_report_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1913,7 +1692,7 @@ func (x *LaneTotal) String() string {
 func (*LaneTotal) ProtoMessage() {}
 
 func (x *LaneTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[19]
+	mi := &file_internal_wire_report_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1926,7 +1705,7 @@ func (x *LaneTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaneTotal.ProtoReflect.Descriptor instead.
 func (*LaneTotal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LaneTotal) GetLane() string {
@@ -1959,7 +1738,7 @@ type Leader struct {
 
 func (x *Leader) Reset() {
 	*x = Leader{}
-	mi := &file_internal_wire_report_proto_msgTypes[20]
+	mi := &file_internal_wire_report_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +1750,7 @@ func (x *Leader) String() string {
 func (*Leader) ProtoMessage() {}
 
 func (x *Leader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[20]
+	mi := &file_internal_wire_report_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +1763,7 @@ func (x *Leader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leader.ProtoReflect.Descriptor instead.
 func (*Leader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Leader) GetAddress() string {
@@ -2003,7 +1782,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x05hello\x18\x01 \x01(\v2\x17.headgate.wire.v1.HelloH\x00R\x05hello\x122\n" +
 	"\x06report\x18\x02 \x01(\v2\x18.headgate.wire.v1.ReportH\x00R\x06report\x12/\n" +
 	"\x05draws\x18\x03 \x01(\v2\x17.headgate.wire.v1.DrawsH\x00R\x05drawsB\t\n" +
-	"\amessage\"\xbc\x02\n" +
+	"\amessage\"\xf7\x01\n" +
 	"\x05Hello\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x19\n" +
 	"\bpod_name\x18\x02 \x01(\tR\apodName\x12\x17\n" +
@@ -2011,11 +1790,9 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\x12\x18\n" +
 	"\aversion\x18\x05 \x01(\tR\aversion\x12)\n" +
 	"\x10contract_version\x18\x06 \x01(\tR\x0fcontractVersion\x12#\n" +
-	"\rplan_revision\x18\b \x01(\x03R\fplanRevision\x12\x1d\n" +
-	"\n" +
-	"held_epoch\x18\t \x01(\x04R\theldEpoch\x120\n" +
-	"\x04held\x18\n" +
-	" \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x04heldJ\x04\b\a\x10\b\"\xdd\x02\n" +
+	"\rplan_revision\x18\b \x01(\x03R\fplanRevisionJ\x04\b\a\x10\bJ\x04\b\t\x10\n" +
+	"J\x04\b\n" +
+	"\x10\v\"\xac\x02\n" +
 	"\x06Report\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\x15acknowledged_revision\x18\x02 \x01(\x03R\x14acknowledgedRevision\x12\x1d\n" +
@@ -2023,10 +1800,9 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"plan_error\x18\x03 \x01(\tR\tplanError\x12.\n" +
 	"\x13plan_error_revision\x18\x04 \x01(\x03R\x11planErrorRevision\x125\n" +
 	"\x06routes\x18\x05 \x03(\v2\x1d.headgate.wire.v1.RouteReportR\x06routes\x12\x1a\n" +
-	"\bdraining\x18\x06 \x01(\bR\bdraining\x12\x14\n" +
-	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12#\n" +
-	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillis\x12%\n" +
-	"\x0eshare_sequence\x18\t \x01(\x04R\rshareSequence\"\xd5\t\n" +
+	"\bdraining\x18\x06 \x01(\bR\bdraining\x12#\n" +
+	"\ruptime_millis\x18\b \x01(\x04R\fuptimeMillisJ\x04\b\a\x10\bJ\x04\b\t\x10\n" +
+	"\"\xd5\t\n" +
 	"\vRouteReport\x12\x16\n" +
 	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1e\n" +
@@ -2072,7 +1848,7 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\vcached_read\x18\x04 \x01(\x04R\n" +
 	"cachedRead\x12\x1f\n" +
 	"\vcache_write\x18\x05 \x01(\x04R\n" +
-	"cacheWrite\"\x82\x04\n" +
+	"cacheWrite\"\xdd\x03\n" +
 	"\vLimitReport\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x01R\x05level\x12\x1a\n" +
@@ -2085,11 +1861,10 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x12provider_remaining\x18\t \x01(\x01R\x11providerRemaining\x12%\n" +
 	"\x0eprovider_limit\x18\n" +
 	" \x01(\x01R\rproviderLimit\x12%\n" +
-	"\x0eprovider_known\x18\v \x01(\bR\rproviderKnown\x12)\n" +
-	"\x10granted_received\x18\f \x01(\x01R\x0fgrantedReceived\x12\x1c\n" +
+	"\x0eprovider_known\x18\v \x01(\bR\rproviderKnown\x12\x1c\n" +
 	"\teffective\x18\r \x01(\x01R\teffective\x120\n" +
 	"\x14outsiders_per_second\x18\x0e \x01(\x01R\x12outsidersPerSecond\x12)\n" +
-	"\x10provider_binding\x18\x0f \x01(\bR\x0fproviderBinding\"\xa8\x04\n" +
+	"\x10provider_binding\x18\x0f \x01(\bR\x0fproviderBindingJ\x04\b\f\x10\r\"\xa8\x04\n" +
 	"\n" +
 	"LaneReport\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
@@ -2108,32 +1883,16 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\bfullness\x18\r \x01(\x01R\bfullness\x1a:\n" +
 	"\fRefusedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\xde\x01\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\xb3\x01\n" +
 	"\x04Down\x122\n" +
-	"\x04plan\x18\x01 \x01(\v2\x1c.headgate.wire.v1.PlanUpdateH\x00R\x04plan\x12/\n" +
-	"\x05share\x18\x02 \x01(\v2\x17.headgate.wire.v1.ShareH\x00R\x05share\x122\n" +
+	"\x04plan\x18\x01 \x01(\v2\x1c.headgate.wire.v1.PlanUpdateH\x00R\x04plan\x122\n" +
 	"\x06leader\x18\x03 \x01(\v2\x18.headgate.wire.v1.LeaderH\x00R\x06leader\x122\n" +
 	"\x06grants\x18\x04 \x01(\v2\x18.headgate.wire.v1.GrantsH\x00R\x06grantsB\t\n" +
-	"\amessage\"<\n" +
+	"\amessageJ\x04\b\x02\x10\x03\"<\n" +
 	"\n" +
 	"PlanUpdate\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"\xb0\x01\n" +
-	"\x05Share\x12\x14\n" +
-	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x124\n" +
-	"\x06limits\x18\x03 \x03(\v2\x1c.headgate.wire.v1.LimitShareR\x06limits\x12\x1d\n" +
-	"\n" +
-	"ttl_millis\x18\x04 \x01(\x03R\tttlMillis\x12\x1a\n" +
-	"\bsequence\x18\x05 \x01(\x04R\bsequence\"\xcb\x01\n" +
-	"\n" +
-	"LimitShare\x12\x16\n" +
-	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x1a\n" +
-	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\tR\x05limit\x12&\n" +
-	"\x0frate_per_second\x18\x04 \x01(\x01R\rratePerSecond\x12\x1a\n" +
-	"\bcapacity\x18\x05 \x01(\x01R\bcapacity\x12#\n" +
-	"\rgranted_total\x18\b \x01(\x01R\fgrantedTotalJ\x04\b\x06\x10\aJ\x04\b\a\x10\b\"5\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\"5\n" +
 	"\x05Draws\x12,\n" +
 	"\x05draws\x18\x01 \x03(\v2\x16.headgate.wire.v1.DrawR\x05draws\"\xe2\x02\n" +
 	"\x04Draw\x12\x16\n" +
@@ -2200,7 +1959,7 @@ func file_internal_wire_report_proto_rawDescGZIP() []byte {
 	return file_internal_wire_report_proto_rawDescData
 }
 
-var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_internal_wire_report_proto_goTypes = []any{
 	(*Up)(nil),          // 0: headgate.wire.v1.Up
 	(*Hello)(nil),       // 1: headgate.wire.v1.Hello
@@ -2211,56 +1970,51 @@ var file_internal_wire_report_proto_goTypes = []any{
 	(*LaneReport)(nil),  // 6: headgate.wire.v1.LaneReport
 	(*Down)(nil),        // 7: headgate.wire.v1.Down
 	(*PlanUpdate)(nil),  // 8: headgate.wire.v1.PlanUpdate
-	(*Share)(nil),       // 9: headgate.wire.v1.Share
-	(*LimitShare)(nil),  // 10: headgate.wire.v1.LimitShare
-	(*Draws)(nil),       // 11: headgate.wire.v1.Draws
-	(*Draw)(nil),        // 12: headgate.wire.v1.Draw
-	(*Grants)(nil),      // 13: headgate.wire.v1.Grants
-	(*Grant)(nil),       // 14: headgate.wire.v1.Grant
-	(*Term)(nil),        // 15: headgate.wire.v1.Term
-	(*Amount)(nil),      // 16: headgate.wire.v1.Amount
-	(*Count)(nil),       // 17: headgate.wire.v1.Count
-	(*Want)(nil),        // 18: headgate.wire.v1.Want
-	(*LaneTotal)(nil),   // 19: headgate.wire.v1.LaneTotal
-	(*Leader)(nil),      // 20: headgate.wire.v1.Leader
-	nil,                 // 21: headgate.wire.v1.RouteReport.StackedBySdkEntry
-	nil,                 // 22: headgate.wire.v1.LaneReport.RefusedEntry
+	(*Draws)(nil),       // 9: headgate.wire.v1.Draws
+	(*Draw)(nil),        // 10: headgate.wire.v1.Draw
+	(*Grants)(nil),      // 11: headgate.wire.v1.Grants
+	(*Grant)(nil),       // 12: headgate.wire.v1.Grant
+	(*Term)(nil),        // 13: headgate.wire.v1.Term
+	(*Amount)(nil),      // 14: headgate.wire.v1.Amount
+	(*Count)(nil),       // 15: headgate.wire.v1.Count
+	(*Want)(nil),        // 16: headgate.wire.v1.Want
+	(*LaneTotal)(nil),   // 17: headgate.wire.v1.LaneTotal
+	(*Leader)(nil),      // 18: headgate.wire.v1.Leader
+	nil,                 // 19: headgate.wire.v1.RouteReport.StackedBySdkEntry
+	nil,                 // 20: headgate.wire.v1.LaneReport.RefusedEntry
 }
 var file_internal_wire_report_proto_depIdxs = []int32{
 	1,  // 0: headgate.wire.v1.Up.hello:type_name -> headgate.wire.v1.Hello
 	2,  // 1: headgate.wire.v1.Up.report:type_name -> headgate.wire.v1.Report
-	11, // 2: headgate.wire.v1.Up.draws:type_name -> headgate.wire.v1.Draws
-	10, // 3: headgate.wire.v1.Hello.held:type_name -> headgate.wire.v1.LimitShare
-	3,  // 4: headgate.wire.v1.Report.routes:type_name -> headgate.wire.v1.RouteReport
-	5,  // 5: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
-	6,  // 6: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
-	4,  // 7: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
-	21, // 8: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
-	22, // 9: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
-	8,  // 10: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
-	9,  // 11: headgate.wire.v1.Down.share:type_name -> headgate.wire.v1.Share
-	20, // 12: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
-	13, // 13: headgate.wire.v1.Down.grants:type_name -> headgate.wire.v1.Grants
-	10, // 14: headgate.wire.v1.Share.limits:type_name -> headgate.wire.v1.LimitShare
-	12, // 15: headgate.wire.v1.Draws.draws:type_name -> headgate.wire.v1.Draw
-	15, // 16: headgate.wire.v1.Draw.term:type_name -> headgate.wire.v1.Term
-	17, // 17: headgate.wire.v1.Draw.counts:type_name -> headgate.wire.v1.Count
-	18, // 18: headgate.wire.v1.Draw.wants:type_name -> headgate.wire.v1.Want
-	16, // 19: headgate.wire.v1.Draw.seen:type_name -> headgate.wire.v1.Amount
-	14, // 20: headgate.wire.v1.Grants.grants:type_name -> headgate.wire.v1.Grant
-	15, // 21: headgate.wire.v1.Grant.term:type_name -> headgate.wire.v1.Term
-	16, // 22: headgate.wire.v1.Grant.totals:type_name -> headgate.wire.v1.Amount
-	19, // 23: headgate.wire.v1.Grant.lanes:type_name -> headgate.wire.v1.LaneTotal
-	16, // 24: headgate.wire.v1.Grant.expected:type_name -> headgate.wire.v1.Amount
-	16, // 25: headgate.wire.v1.Want.units:type_name -> headgate.wire.v1.Amount
-	16, // 26: headgate.wire.v1.LaneTotal.units:type_name -> headgate.wire.v1.Amount
-	0,  // 27: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
-	7,  // 28: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
-	28, // [28:29] is the sub-list for method output_type
-	27, // [27:28] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	9,  // 2: headgate.wire.v1.Up.draws:type_name -> headgate.wire.v1.Draws
+	3,  // 3: headgate.wire.v1.Report.routes:type_name -> headgate.wire.v1.RouteReport
+	5,  // 4: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
+	6,  // 5: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
+	4,  // 6: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
+	19, // 7: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
+	20, // 8: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
+	8,  // 9: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
+	18, // 10: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
+	11, // 11: headgate.wire.v1.Down.grants:type_name -> headgate.wire.v1.Grants
+	10, // 12: headgate.wire.v1.Draws.draws:type_name -> headgate.wire.v1.Draw
+	13, // 13: headgate.wire.v1.Draw.term:type_name -> headgate.wire.v1.Term
+	15, // 14: headgate.wire.v1.Draw.counts:type_name -> headgate.wire.v1.Count
+	16, // 15: headgate.wire.v1.Draw.wants:type_name -> headgate.wire.v1.Want
+	14, // 16: headgate.wire.v1.Draw.seen:type_name -> headgate.wire.v1.Amount
+	12, // 17: headgate.wire.v1.Grants.grants:type_name -> headgate.wire.v1.Grant
+	13, // 18: headgate.wire.v1.Grant.term:type_name -> headgate.wire.v1.Term
+	14, // 19: headgate.wire.v1.Grant.totals:type_name -> headgate.wire.v1.Amount
+	17, // 20: headgate.wire.v1.Grant.lanes:type_name -> headgate.wire.v1.LaneTotal
+	14, // 21: headgate.wire.v1.Grant.expected:type_name -> headgate.wire.v1.Amount
+	14, // 22: headgate.wire.v1.Want.units:type_name -> headgate.wire.v1.Amount
+	14, // 23: headgate.wire.v1.LaneTotal.units:type_name -> headgate.wire.v1.Amount
+	0,  // 24: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
+	7,  // 25: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
+	25, // [25:26] is the sub-list for method output_type
+	24, // [24:25] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_report_proto_init() }
@@ -2275,7 +2029,6 @@ func file_internal_wire_report_proto_init() {
 	}
 	file_internal_wire_report_proto_msgTypes[7].OneofWrappers = []any{
 		(*Down_Plan)(nil),
-		(*Down_Share)(nil),
 		(*Down_Leader)(nil),
 		(*Down_Grants)(nil),
 	}
@@ -2285,7 +2038,7 @@ func file_internal_wire_report_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_report_proto_rawDesc), len(file_internal_wire_report_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

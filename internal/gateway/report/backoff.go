@@ -7,6 +7,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // backoff draws the wait before attempt n, from 1: up to base·2^(n-1), up to the cap.
@@ -32,6 +34,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // interval draws the time to the next report.
 func interval() time.Duration {
-	spread := float64(wireInterval) * jitter
-	return wireInterval + time.Duration(spread*(2*rand.Float64()-1))
+	spread := float64(wire.ReportInterval) * jitter
+	return wire.ReportInterval + time.Duration(spread*(2*rand.Float64()-1))
 }

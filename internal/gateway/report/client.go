@@ -22,7 +22,6 @@ type Client struct {
 	url         *url.URL
 	incarnation uint64
 	started     time.Time
-	lease       lease
 	connected   atomic.Bool
 
 	// Of the goroutine of Run:
@@ -44,7 +43,6 @@ func New(opts Options) (*Client, error) {
 	for c.incarnation == 0 {
 		c.incarnation = rand.Uint64()
 	}
-	c.lease.shares, c.lease.incarnation = opts.Shares, c.incarnation
 	return c, nil
 }
 
@@ -60,7 +58,6 @@ type outcome struct {
 
 // Run keeps a stream until ctx ends, then sends a last report, that of a gateway that leaves.
 func (c *Client) Run(ctx context.Context) {
-	defer c.lease.stop()
 	target, redirects, failures := "", 0, 0
 	for ctx.Err() == nil {
 		end := c.session(ctx, target)
@@ -121,21 +118,17 @@ func (c *Client) hello() *wire.Up {
 		Incarnation: c.incarnation, Version: c.opts.Version, ContractVersion: c.opts.Contract,
 		PlanRevision: c.opts.Plans.Revision(),
 	}
-	if epoch, _, held := c.lease.state(); held != nil {
-		hello.HeldEpoch, hello.Held = epoch, held
-	}
 	return &wire.Up{Message: &wire.Up_Hello{Hello: hello}}
 }
 
 // report is the next one.
 func (c *Client) report(now time.Time, draining bool) *wire.Up {
 	c.sequence++
-	epoch, sequence, _ := c.lease.state()
 	planError, planErrAt := c.failure()
 	return &wire.Up{Message: &wire.Up_Report{Report: &wire.Report{
 		Sequence: c.sequence, AcknowledgedRevision: c.opts.Plans.Revision(),
 		PlanError: planError, PlanErrorRevision: planErrAt,
-		Routes: c.routes(now), Draining: draining, Epoch: epoch, ShareSequence: sequence,
+		Routes: c.routes(now), Draining: draining,
 		UptimeMillis: uint64(max(now.Sub(c.started).Milliseconds(), 1)),
 	}}}
 }

@@ -111,7 +111,7 @@ func (d *drawer) message(draws []*wire.Draw) bool {
 	if !d.owed {
 		d.owed = true
 		if d.answered {
-			d.session.silence.Reset(wire.ShareTTL)
+			d.session.silence.Reset(wire.LeaseTTL)
 		}
 	}
 	return true

@@ -25,14 +25,6 @@ type Plans interface {
 	Revision() int64
 }
 
-// Shares takes shares.
-type Shares interface {
-	// Apply puts shares in force. A limit that is not among them runs on its safe share.
-	Apply(limits []*wire.LimitShare)
-	// Safe puts every limit on its safe share.
-	Safe()
-}
-
 // Identity is the pod's.
 type Identity struct {
 	Namespace, PodName, PodUID string
@@ -57,7 +49,6 @@ type Options struct {
 	// Failure says why a plan newer than the one in force is not, and its revision; 0 for none. It also knows of
 	// plans that did not come by the stream. Nil: only what Offer returned is reported.
 	Failure func() (message string, revision int64)
-	Shares  Shares
 	// Draws draws on the budgets that are shared; nil draws nothing.
 	Draws Draws
 	// Incarnation numbers this start of the gateway; 0 draws one.
@@ -75,7 +66,7 @@ const (
 	// promptGap bounds how often an acknowledgement hastens the next report.
 	promptGap = 200 * time.Millisecond
 	// backoffBase and backoffCap bound the wait before the next stream: full jitter, so that the gateways of a
-	// coordinator that returns do not come at once. The first is well within a share's TTL.
+	// coordinator that returns do not come at once. The first is well within a lease.
 	backoffBase = 2 * time.Second
 	backoffCap  = 15 * time.Second
 	backoffMin  = 20 * time.Millisecond
@@ -88,6 +79,4 @@ const (
 	dialTimeout = 8 * time.Second
 	// drainTimeout is for the last report.
 	drainTimeout = time.Second
-	// maxTTL bounds what a share may ask for.
-	maxTTL = time.Minute
 )

@@ -5,117 +5,14 @@ package report
 
 import (
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/wire"
 )
-
-type shares struct{ applied, safe atomic.Int32 }
-
-func (s *shares) Apply([]*wire.LimitShare) { s.applied.Add(1) }
-func (s *shares) Safe()                    { s.safe.Add(1) }
-
-func share(epoch, sequence uint64, ttl time.Duration) *wire.Share {
-	return &wire.Share{
-		Epoch: epoch, Incarnation: 7, Sequence: sequence, TtlMillis: ttl.Milliseconds(),
-		Limits: []*wire.LimitShare{{Limit: "tokens", RatePerSecond: float64(sequence)}},
-	}
-}
-
-func TestALeaseLastsForItsTTLAndNoLonger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &shares{}
-		l := &lease{shares: s, incarnation: 7}
-		defer l.stop()
-		for range 5 { // keep-alives
-			l.take(share(1, 1, 10*time.Second), time.Now())
-			time.Sleep(9 * time.Second)
-		}
-		if s.applied.Load() != 1 || s.safe.Load() != 0 {
-			t.Errorf("applied %d times, lapsed %d times", s.applied.Load(), s.safe.Load())
-		}
-		time.Sleep(999 * time.Millisecond)
-		if s.safe.Load() != 0 {
-			t.Error("the share lapsed early")
-		}
-		time.Sleep(2 * time.Millisecond)
-		synctest.Wait()
-		if s.safe.Load() != 1 {
-			t.Error("the share did not lapse")
-		}
-	})
-}
-
-func TestSharesAreFencedByEpochAndIncarnation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &shares{}
-		l := &lease{shares: s, incarnation: 7}
-		defer l.stop()
-		other := share(3, 9, time.Second)
-		other.Incarnation = 8
-		for name, tc := range []struct {
-			share *wire.Share
-			fresh bool
-		}{
-			{share(2, 5, 10*time.Second), true},
-			{share(1, 6, 10*time.Second), false}, // an earlier leader's
-			{other, false},                       // not this process's
-			{share(2, 5, 10*time.Second), false},
-			{share(2, 6, 0), false},
-			{share(2, 6, -time.Second), false},
-			{share(3, 1, 10*time.Second), true},
-		} {
-			if got := l.take(tc.share, time.Now()); got != tc.fresh {
-				t.Errorf("step %d: fresh %v, want %v", name, got, tc.fresh)
-			}
-		}
-		time.Sleep(11 * time.Second)
-		synctest.Wait()
-		if !l.take(share(1, 1, time.Second), time.Now()) {
-			t.Error("after the lapse a share of a lower epoch is refused: a lease that was made anew would cut gateways off for ever")
-		}
-	})
-}
-
-// A host that slept finds its share lapsed, though no timer ran.
-func TestASuspendedHostsShareLapses(t *testing.T) {
-	s := &shares{}
-	l := &lease{shares: s, incarnation: 7}
-	defer l.stop()
-	now := time.Now()
-	l.take(share(1, 1, 10*time.Second), now)
-	l.check(now.Round(0).Add(9 * time.Second))
-	if s.safe.Load() != 0 {
-		t.Error("the share lapsed early")
-	}
-	l.check(now.Round(0).Add(time.Hour))
-	if s.safe.Load() != 1 {
-		t.Error("the share outlived the sleep")
-	}
-}
-
-func TestAnAbsurdTTLIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &shares{}
-		l := &lease{shares: s, incarnation: 7}
-		defer l.stop()
-		forever := share(1, 1, 0)
-		forever.TtlMillis = math.MaxInt64
-		l.take(forever, time.Now())
-		time.Sleep(maxTTL + time.Millisecond)
-		synctest.Wait()
-		if s.safe.Load() != 1 {
-			t.Error("the share does not lapse")
-		}
-	})
-}
 
 func TestBackoffIsJitteredAndBounded(t *testing.T) {
 	for n := -1; n < 200; n++ {
@@ -207,7 +104,7 @@ func (p onePlan) Offer(int64, []byte) error { return errors.New("offered: cannot
 func TestFailuresOfPlansFromFilesAreReported(t *testing.T) {
 	failure, failedAt := "", int64(0)
 	c, err := New(Options{
-		URL: "https://coordinator.test:1", Source: noRoutes{}, Plans: onePlan{5}, Shares: &shares{},
+		URL: "https://coordinator.test:1", Source: noRoutes{}, Plans: onePlan{5},
 		Failure: func() (string, int64) { return failure, failedAt },
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *session) receive(ctx context.Context) {
 func (s *session) run(ctx context.Context) outcome {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainTimeout, s.cancel) })()
 	// The first message comes after connection and handshake.
-	s.silence = time.AfterFunc(2*dialTimeout+wire.ShareTTL, func() { s.silent.Store(true); s.cancel() })
+	s.silence = time.AfterFunc(2*dialTimeout+wire.LeaseTTL, func() { s.silent.Store(true); s.cancel() })
 	defer s.silence.Stop()
 	s.drawer = newDrawer(s, s.client.opts.Draws)
 	defer s.drawer.timer.Stop()
@@ -102,7 +102,6 @@ func (s *session) run(ctx context.Context) outcome {
 			s.drawer.rearm(time.Now())
 		case <-report.C:
 			reported = time.Now()
-			s.client.lease.check(reported)
 			if err := s.stream.Send(s.client.report(reported, false)); err != nil {
 				return s.last()
 			}
@@ -139,7 +138,7 @@ func (s *session) over(err error) outcome {
 	return outcome{err: err, well: s.client.Connected() && time.Since(s.began) >= healthy}
 }
 
-// act takes a plan, grants or a share; true when the coordinator should hear of it soon.
+// act takes a plan or grants; true when the coordinator should hear of it soon.
 func (s *session) act(down *wire.Down) bool {
 	switch {
 	case down.GetPlan() != nil:
@@ -147,8 +146,6 @@ func (s *session) act(down *wire.Down) bool {
 		return true
 	case down.GetGrants() != nil:
 		s.drawer.receive(down.GetGrants(), time.Now())
-	case down.GetShare() != nil && s.client.opts.Shares != nil:
-		return s.client.lease.take(down.GetShare(), time.Now())
 	}
 	return false
 }

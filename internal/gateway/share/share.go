@@ -52,12 +52,3 @@ func (d Draws) Receive(grants []*wire.Grant, now time.Time) {
 		}
 	}
 }
-
-// Shares takes the shares of coordinators that grant nothing, and leaves them.
-type Shares struct{ Gateway Gateway }
-
-// Apply implements report.Shares.
-func (Shares) Apply([]*wire.LimitShare) {}
-
-// Safe implements report.Shares.
-func (Shares) Safe() {}

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/coordinator/divide"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/simulate/divide"
 )
 
-// shareTTL is how long a part stays valid without news; see wire.ShareTTL.
+// shareTTL is how long a part stays valid without news; see wire.LeaseTTL.
 const shareTTL = 10 * time.Second
 
-// divided gives every gateway an equal part of each limit, as the coordinator does that divides. A gateway that hears
+// divided gives every gateway an equal part of each limit, as a coordinator would that knows no demand. A gateway that hears
 // nothing keeps its part for as long as it lasts, and then takes the safe one.
 type divided struct {
 	env     Env
