@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,7 +77,23 @@ func (f *fleet) grow(ctx context.Context, n int) error {
 		return err
 	default:
 	}
-	for _, d := range f.drawers[from:] {
+	return f.start(ctx, f.drawers[from:])
+}
+
+// joining is how many gateways may be on their way at once: a rollout brings no more. All at once only the handshakes of
+// thousands keep two cores busy for longer than any of them waits.
+const joining = 100
+
+// start starts gateways, each when another has been granted something.
+func (f *fleet) start(ctx context.Context, drawers []*drawer.Drawer) error {
+	waiting := drawers[:0:0]
+	for _, d := range drawers {
+		for waiting = append(waiting, d); len(waiting) >= joining; {
+			waiting = slices.DeleteFunc(waiting, func(d *drawer.Drawer) bool { return d.Leased() })
+			if len(waiting) >= joining && !pause(ctx, 10*time.Millisecond) {
+				return ctx.Err()
+			}
+		}
 		f.group.Go(func() { d.Run(f.ctx) })
 	}
 	return nil

@@ -53,16 +53,15 @@ func (c *cluster) statusWrites(ctx context.Context) (n float64, err error) {
 // measure grows the fleet to n, watches it, edits a policy of each namespace, and says what that took.
 func measure(ctx context.Context, c *cluster, f *fleet, n int) (row, error) {
 	r := row{gateways: n}
-	began, s := time.Now(), f.settings
+	s := f.settings
 	perMinute := int64(float64(n) * s.perSecond * s.tokens * 60 / s.shortage)
 	if err := c.budget(ctx, s, perMinute, n); err != nil {
 		return r, err
 	}
+	joining := time.Now()
 	if err := f.grow(ctx, n); err != nil {
 		return r, err
 	}
-	r.made = time.Since(began)
-	joining := time.Now()
 	if err := wait(ctx, 4*time.Minute, "all gateways to be granted something", func() error {
 		if got := f.leased(); got < n {
 			return fmt.Errorf("%d of %d are", got, n)

@@ -16,8 +16,9 @@ import (
 
 // row is what was measured of one number of gateways.
 type row struct {
-	gateways     int
-	made, joined time.Duration
+	gateways int
+	// joined is how long it took to make their pods and tokens and to grant each something.
+	joined time.Duration
 	// cpu and own are in cores: the manager's, and this process's; granting is the manager's part for batches.
 	cpu, own, granting float64
 	memory             float64
