@@ -27,7 +27,8 @@ func fullDraw() *wire.Draw {
 	return &wire.Draw{
 		Policy: "support", Provider: "anthropic", Sequence: 7, Term: &wire.Term{Epoch: 3, Opening: 4}, Stamp: 5, LeaseNanos: 6e9,
 		Counts: []*wire.Count{
-			{Limit: "tokens", Spent: 1, Returned: 2, Refunded: 3, Held: -4}, {Limit: "invented", Spent: 9},
+			{Limit: "tokens", Spent: 1, Returned: 2, Refunded: 3, Held: -4},
+			{Limit: "invented", Spent: 9},
 			{Limit: "acme:tokens", Spent: 5},
 		},
 		Wants: []*wire.Want{

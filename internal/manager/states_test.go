@@ -90,16 +90,19 @@ func TestADamagedStateIsSaidToBeDamaged(t *testing.T) {
 func TestStateSurvivesEditsAndDeletion(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, c client.Client){
 		"deleted": func(t *testing.T, c client.Client) {
+			t.Helper()
 			if err := c.Delete(t.Context(), budgets()); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"edited": func(t *testing.T, c client.Client) {
+			t.Helper()
 			if err := c.Patch(t.Context(), budgets(), client.RawPatch("application/merge-patch+json", []byte(`{"data":{"state.json":"?"}}`))); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"labelled": func(t *testing.T, c client.Client) {
+			t.Helper()
 			if err := c.Patch(t.Context(), budgets(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
 				t.Fatal(err)
 			}

@@ -66,8 +66,14 @@ func TestFiftyGatewaysShareAnAccount(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for _, args := range [][]string{
-		{"--gateways", "many"}, {"--gateways", "0"}, {"--gateways", "100,"}, {"--gateways", "100000"}, {"--namespaces", "0"},
-		{"--window", "0s"}, {"--offered", "0"}, {"--unknown"},
+		{"--gateways", "many"},
+		{"--gateways", "0"},
+		{"--gateways", "100,"},
+		{"--gateways", "100000"},
+		{"--namespaces", "0"},
+		{"--window", "0s"},
+		{"--offered", "0"},
+		{"--unknown"},
 	} {
 		if _, err := parse(args, io.Discard); err == nil {
 			t.Errorf("%v is taken", args)
