@@ -36,6 +36,8 @@ type Bucket struct {
 	// Shares are by lane what each has of the bucket; nil gives all lanes their own Share. Calls of lanes that it does not
 	// name only borrow. It is not changed once it is here.
 	Shares *map[string]float64
+	// Unheld: idle lanes keep nothing of it, because they keep it of another bucket that whoever takes of this one takes of too.
+	Unheld bool
 	// StartEmpty gives a bucket that was never seen before the level 0 instead of its capacity.
 	StartEmpty bool
 }

@@ -235,6 +235,8 @@ func (b *bucket) setHold(a *account) {
 	case b.Kind == Slots:
 		a.hold = 0
 		a.reslot(b.Capacity)
+	case b.Unheld:
+		a.hold = 0
 	case b.caps():
 		// A cap is not waited for, so the whole share of what is left is kept, whatever the lane states.
 		a.hold = a.share * b.Capacity

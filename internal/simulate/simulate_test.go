@@ -214,7 +214,7 @@ func TestWhatCannotBeSimulated(t *testing.T) {
 		want             string
 	}{
 		"no policy":      {nil, good, "policy: no RateLimitPolicy in it"},
-		"another kind":   {[]byte("kind: Pod"), good, "only headgate.dev/v1alpha1, RateLimitPolicy is read"},
+		"another kind":   {[]byte("kind: Pod"), good, "only headgate.dev/v1alpha1, RateLimitPolicy and ProviderAccount are read"},
 		"a bad policy":   {[]byte(strings.Replace(string(policyOf("")), "amount: 4k", "amount: -4", 1)), good, "spec.providers[0].limits[0].amount"},
 		"two policies":   {append(policyOf(""), []byte("---"+strings.Replace(string(policyOf("")), "name: canonical", "name: other", 1))...), good, "the file holds 2 policies; give one"},
 		"no workload":    {policyOf(""), nil, "must be an object of kind Workload"},

@@ -124,6 +124,18 @@ func (c *cluster) Labels(pod figures.Pod) (map[string]string, bool) {
 	return map[string]string{"app": "test"}, c.pods[pod]
 }
 
+// Gateways implements coordinator.Pods.
+func (c *cluster) Gateways(namespace string) (pods []figures.Pod) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for pod := range c.pods {
+		if pod.Namespace == namespace {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
 // Review implements coordinator.Reviewer: tokens are NAMESPACE/NAME/UID.
 func (c *cluster) Review(_ context.Context, token string) (coordinator.Identity, error) {
 	part := strings.Split(token, "/")

@@ -56,6 +56,8 @@ type fleet struct {
 	mu       sync.Mutex
 	gateways []*gateway
 	born     int
+	// small says that no call is a large one.
+	small bool
 
 	calls    sync.WaitGroup
 	answered [600]atomic.Int64
@@ -148,6 +150,9 @@ func (f *fleet) offer(hot int) (stop func()) {
 	ended.Go(func() {
 		const large = 10_000
 		mean := (29.0*chat + large) / 30
+		if f.small {
+			mean = chat
+		}
 		ticker := time.NewTicker(time.Duration(mean / (1.5 * rate) * float64(time.Second)))
 		defer ticker.Stop()
 		for n := 0; ; n++ {
@@ -157,7 +162,7 @@ func (f *fleet) offer(hot int) (stop func()) {
 			case <-ticker.C:
 			}
 			tokens := chat
-			if n%30 == 29 {
+			if n%30 == 29 && !f.small {
 				tokens = large
 			}
 			g, url := f.choose(n, hot)

@@ -174,6 +174,9 @@ func (g *Gate) ensureLocked(grp *group, m *mirror, now time.Time) {
 	}
 	m.id = g.sched.Ensure(budget.Bucket{
 		Name: grp.name + m.budget, Rate: m.pace, Capacity: m.capacity, Limit: m.limit, Window: window,
+		// What idle lanes of gateways that share keep is kept once, where the limits are shared. Kept again of what the
+		// provider has, which is little more, it would leave nothing that other lanes could borrow.
+		Unheld: g.shared,
 	}, now)
 	if !m.known {
 		m.known = true

@@ -181,3 +181,35 @@ func TestWhoIsToldNineSecondsGoesNotBefore(t *testing.T) {
 		g.Release(c, Settlement{})
 	})
 }
+
+// What idle lanes keep is kept where the limits are shared: kept again of the little that the provider has left, it would
+// leave the others their own shares of the rate alone.
+func TestIdleLanesKeepNothingOfTheProvidersInGatewaysThatShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := facts.Facts{Name: "Anthropic", Charges: facts.AsProduced, ResetMeans: facts.ResetFull}
+		route := plan.Route{Name: "anthropic", Limits: []plan.Limit{
+			{Name: "input-tokens", Budget: plan.InputTokens, Amount: 400_000, WindowSeconds: 60, Burst: 400_000},
+		}, Lanes: []plan.Lane{
+			{Name: "bulk", SharePermille: 400, MinInputTokens: 20_000, MaxDepth: 10, MaxWaitMillis: 60_000},
+			{Name: "default", SharePermille: 600, MaxDepth: 100, MaxWaitMillis: 60_000},
+		}}
+		g := New(Options{Facts: f, Shared: true}, route, 10, time.Now())
+		defer g.Close()
+		g.SetShares(map[string]Share{"input-tokens": {RatePerSecond: 400_000.0 / 60, Capacity: 400_000, Fed: true}}, time.Now())
+		g.Feed("input-tokens", 1, 400_000, time.Now())
+		for i := range 40 {
+			// A call takes what has come since the last one; the provider keeps 4,000 beside.
+			time.Sleep(150 * time.Millisecond)
+			c := ticket(1000, 10)
+			c.Lane = 1
+			if v := g.Enter(c, time.Now()); v.State != budget.Admitted {
+				t.Fatalf("call %d of 1,000 tokens: %+v, and the provider has 4,000 more", i, v)
+			}
+			g.Release(c, Settlement{})
+			c.Sent = time.Now()
+			g.Observe(c, &dialect.Reading{Budgets: []dialect.BudgetReading{
+				{Budget: plan.InputTokens, Limit: 400_000, Remaining: 4000, Reset: 59400 * time.Millisecond, HasReset: true},
+			}}, time.Now())
+		}
+	})
+}
