@@ -21,6 +21,9 @@ func (p *provider) check(t *testing.T) {
 }
 
 // C10: gateways that offer 1.5 times the limit use it, and never more of it; 2 become 10 and 2 again.
+// Fault C10: Each replica held the whole limit, and each new one started with a full bucket.
+// Headgate: What gateways hold together never exceeds the limit while they come, go, crash and are replaced, and a new one
+// starts with nothing but its safe share.
 func TestC10GatewaysShareOneLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, r, p := drawn(t)

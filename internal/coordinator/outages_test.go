@@ -90,6 +90,9 @@ func newOutage(t *testing.T, gateways int) *outage {
 
 // C11: the coordinator is killed and back. Gateways spend what they have while their lease lasts, then their safe shares;
 // the next leader bursts nothing.
+// Fault C11: When the control plane was gone, proxies failed calls, or let everything through.
+// Headgate: A gateway keeps what it was granted for its time, then takes a share that is safe for all, and is granted again
+// without a burst; no call fails for it.
 func TestC11CoordinatorKilledAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutage(t, 5)

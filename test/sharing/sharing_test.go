@@ -71,7 +71,7 @@ func TestAnIdleLanesShareIsLent(t *testing.T) {
 	f.measure(97, seconds(), func() {}).within(t, 0.98)
 }
 
-func TestC10TwoToTenToTwo(t *testing.T) {
+func TestTwoToTenToTwo(t *testing.T) {
 	onlyLong(t)
 	f := newFleet(t)
 	f.scale(2)
@@ -127,8 +127,8 @@ func TestTheCoordinatorIsKilledAndComesBack(t *testing.T) {
 	}).within(t, 0)
 }
 
-// TestE10LeadersChange: another replica leads while the first still runs.
-func TestE10LeadersChange(t *testing.T) {
+// TestLeadersChange: another replica leads while the first still runs.
+func TestLeadersChange(t *testing.T) {
 	onlyLong(t)
 	f := newFleet(t)
 	f.scale(3)
