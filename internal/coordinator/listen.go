@@ -11,7 +11,7 @@ import (
 
 // NewHTTPServer returns a server for handlers of this package: TLS and HTTP/2 only, with bounds that let
 // streams live long and nothing else. certificate is asked at each handshake, so that a rotated one counts
-// at once.
+// at once; handshakes take turns.
 func NewHTTPServer(s *Server, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle(s.Path(), s)
@@ -23,7 +23,7 @@ func NewHTTPServer(s *Server, certificate func(*tls.ClientHelloInfo) (*tls.Certi
 		TLSConfig: &tls.Config{
 			MinVersion:     tls.VersionTLS13,
 			NextProtos:     []string{"h2"},
-			GetCertificate: certificate,
+			GetCertificate: inTurn(certificate, handshakesAtOnce, handshakeWait),
 		},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       time.Minute,

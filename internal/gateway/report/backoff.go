@@ -11,11 +11,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
-// backoff draws the wait before attempt n, from 1: up to base·2^(n-1), up to the cap.
+// backoff draws the wait before attempt n, from 1: up to base·2^((n-1)/2), up to the cap. It grows slowly at first: a leader
+// that dies is followed within seconds, and until then there are no grants.
 func backoff(n int) time.Duration {
 	most := backoffCap
-	if n = max(n, 1); n < 10 {
-		most = min(backoffBase<<(n-1), backoffCap)
+	if n = max(n, 1); n < 20 {
+		most = min(backoffBase<<((n-1)/2), backoffCap)
 	}
 	return max(rand.N(most), backoffMin)
 }
