@@ -29,6 +29,8 @@ type bucket struct {
 	// places are where in accounts the lanes are, by index: -1 for a lane that has none; nil if all are where their index
 	// says.
 	places []int32
+	// known are the lanes that places has.
+	known []*lane
 	// claimed is the sum of the positive credits, if it is summed.
 	claimed float64
 	summed  bool

@@ -54,7 +54,7 @@ func (s *Scheduler) setLanes(specs []Lane) {
 	}
 	for _, b := range s.slots {
 		if b != nil {
-			b.rebook(specs, from)
+			b.rebook(s.lanes, from)
 			b.grouped(s.lanes)
 		}
 	}
@@ -62,24 +62,24 @@ func (s *Scheduler) setLanes(specs []Lane) {
 
 // rebook moves the accounts of a bucket to the new lanes, of which the i-th was the from[i]-th. What removed
 // lanes have in use is the default's; their credit is nobody's.
-func (b *bucket) rebook(specs []Lane, from []int) {
+func (b *bucket) rebook(lanes []*lane, from []int) {
 	old, places := b.accounts, b.places
-	b.open(len(specs))
+	b.open(lanes)
 	stays := make([]bool, len(old))
-	for i, spec := range specs {
+	for i, l := range lanes {
 		was := -1
 		if from[i] >= 0 {
 			was = placeIn(places, from[i])
 		}
-		if was < 0 && !b.names(spec) {
+		if was < 0 && !b.names(l.Lane) {
 			continue
 		}
 		a := b.add(i)
 		if was >= 0 {
 			*a, stays[was] = old[was], true
 		}
-		a.follow(spec)
-		a.share = b.shareOf(spec)
+		a.follow(l.Lane)
+		a.share = b.shareOf(l.Lane)
 	}
 	var left tally
 	for j := range old {
@@ -88,7 +88,7 @@ func (b *bucket) rebook(specs []Lane, from []int) {
 		}
 	}
 	if left.n > 0 {
-		heir := &b.account(len(specs) - 1).inUse
+		heir := &b.account(len(lanes) - 1).inUse
 		heir.sum, heir.n = heir.sum+left.sum, heir.n+left.n
 	}
 }

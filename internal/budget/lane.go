@@ -133,9 +133,9 @@ func (c *Call) latest(startBy int64) int64 {
 		return forever
 	}
 	need := 0.0
-	share := c.home().Share
+	i := c.home().index
 	for _, h := range c.holds {
-		if rate := share * h.bucket.Rate; rate > 0 {
+		if rate := h.bucket.account(i).share * h.bucket.Rate; rate > 0 {
 			need = max(need, h.amount/rate)
 		}
 	}

@@ -29,17 +29,25 @@ func (b *bucket) placed(lane int) int {
 	if at := b.places[lane]; at >= 0 {
 		return int(at)
 	}
-	b.add(lane)
+	l := b.known[lane]
+	a := b.add(lane)
+	a.follow(l.Lane)
+	a.share = b.shareOf(l.Lane)
+	b.setHold(a)
+	if l.group != nil && l.group.Name != "" {
+		// It may keep what the others of its group cannot.
+		b.grouped(b.known)
+	}
 	return len(b.accounts) - 1
 }
 
 // open begins the accounts anew, for so many lanes.
-func (b *bucket) open(lanes int) {
-	b.accounts, b.places, b.summed = nil, nil, false
+func (b *bucket) open(lanes []*lane) {
+	b.accounts, b.places, b.known, b.summed = nil, nil, nil, false
 	if b.Shares == nil {
 		return
 	}
-	b.places = make([]int32, lanes)
+	b.known, b.places = lanes, make([]int32, len(lanes))
 	for i := range b.places {
 		b.places[i] = -1
 	}
@@ -81,15 +89,15 @@ func (b *bucket) shareOf(l Lane) float64 {
 
 // reshare makes the accounts anew after the bucket's shares changed; lanes keep what they have.
 func (s *Scheduler) reshare(b *bucket) {
-	specs, from := make([]Lane, len(s.lanes)), make([]int, len(s.lanes))
+	from := make([]int, len(s.lanes))
 	old := len(b.places)
-	for i, l := range s.lanes {
-		specs[i], from[i] = l.Lane, -1
+	for i := range from {
+		from[i] = -1
 		if b.places == nil && i < len(b.accounts) || i < old {
 			from[i] = i
 		}
 	}
-	b.rebook(specs, from)
+	b.rebook(s.lanes, from)
 	b.grouped(s.lanes)
 }
 
