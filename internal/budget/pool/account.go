@@ -43,6 +43,8 @@ type account struct {
 	// sure is until when it surely has a lease, over is when it surely has none. When it is quiet nothing more is granted.
 	sure, over, quiet time.Time
 	connected         bool
+	// lives says that it was heard of since it was opened: those of its name before have ended.
+	lives bool
 	// expelled says that its reports are not answered any longer, until it is over.
 	expelled bool
 	claims   []*claim
@@ -83,10 +85,13 @@ func (a *account) lane(name string, group int) *laneBook {
 type slot struct {
 	call    budget.Call
 	outside bool
+	// lane is whose it was granted for.
+	lane string
 	// key, purse and free are of one whose holder is silent: it comes back at that time.
-	key   Key
-	purse *purse
-	free  time.Time
+	key     Key
+	opening uint64
+	purse   *purse
+	free    time.Time
 }
 
 // open makes an account for a holder that is heard of for the first time, or again after its account was closed.
@@ -155,6 +160,9 @@ func harmless(c Count, kind budget.Kind) Count {
 // close ends an account. What it holds is spent: it may be in truth. Slots come back when its calls have ended.
 func (p *Pool) close(a *account) {
 	p.withdraw(a)
+	if a.followed() {
+		p.freeSlots(a)
+	}
 	burnt := false
 	for _, k := range a.books {
 		p.touchBook(k)
@@ -172,7 +180,7 @@ func (p *Pool) close(a *account) {
 			continue
 		}
 		for _, s := range k.slots {
-			s.key, s.purse, s.free = a.key, b, p.now.Add(p.longest(p.cfg.Drain))
+			s.key, s.opening, s.purse, s.free = a.key, a.term.Opening, b, p.now.Add(p.longest(p.cfg.Drain))
 			p.idle = append(p.idle, s)
 			p.meet(s.free)
 		}

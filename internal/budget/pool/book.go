@@ -24,6 +24,8 @@ type book struct {
 	// granted includes what the book was opened with; credited is what came back of refunded.
 	granted, spent, returned, refunded, credited float64
 	slots                                        []*slot
+	// share is how many slots it may have.
+	share slotShare
 	// bulk is what of it was for large calls and is not spent, as far as is known.
 	bulk float64
 	// small is what small calls were granted of late, needs what they need in a second, and expected what they may expect.

@@ -113,10 +113,14 @@ const (
 )
 
 // Safe is the safe share of each of maxHolders holders: half of what it could have of an equal division, with the
-// burst of one small call. Of slots each holder always owns so many, connected or not.
+// burst of one small call. Of slots each holder always owns so many whole ones, connected or not; where that is none a holder
+// without a lease has one, if there are any.
 func Safe(b Budget, maxHolders int) (rate, burst float64) {
 	n := float64(b.holders(maxHolders))
 	if b.Kind == budget.Slots {
+		if each := b.Capacity / (2 * n); each < 1 {
+			return 0, each
+		}
 		return 0, math.Floor(b.Capacity / (2 * n))
 	}
 	return b.Rate / (2 * n), min(b.SmallCall, b.Capacity)

@@ -67,24 +67,34 @@ func (h *Holder) need(k *pocket, demands []Demand, wants []Want) {
 	}
 	have := k.granted()
 	if k.Kind == budget.Slots {
-		have = k.SafeBurst + k.total - k.returned
-		smalls = max(smalls, k.inUse)
+		have = k.own() + k.total - k.returned
+		smalls = max(math.Ceil(smalls), k.inUse)
 	} else if !h.leased() {
 		// What was granted is void by the time that something is granted anew.
 		have = min(have, 0)
 	}
 	spare := have - kept - smalls
-	h.giveBack(k, spare)
+	if back := h.giveBack(k, spare); k.Kind == budget.Slots {
+		have, spare = have-back, spare-back
+	}
 	k.spare = spare
 	k.low = max(0, k.granted()-kept) / 2
 	lack := min(-spare, smalls+max(0, -have))
 	if lack <= 0 {
 		return
 	}
+	parts, asked := 0.0, 0.0
 	for i, d := range demands {
 		part := 1 / float64(len(demands))
 		if smalls > 0 {
 			part = clean(units(d.Small, k.Name)) / smalls
+		}
+		if k.Kind == budget.Slots {
+			// They are whole.
+			parts += part
+			whole := math.Round(lack*parts) - asked
+			asked += whole
+			part = whole / lack
 		}
 		if part > 0 {
 			wants[i].Units = append(wants[i].Units, Amount{k.Name, k.lanes[d.Lane] + lack*part})
@@ -92,19 +102,23 @@ func (h *Holder) need(k *pocket, demands []Demand, wants []Want) {
 	}
 }
 
-// giveBack returns what was not needed twice in a row.
-func (h *Holder) giveBack(k *pocket, spare float64) {
+// giveBack returns what was not needed twice in a row, and says how much.
+func (h *Holder) giveBack(k *pocket, spare float64) float64 {
 	back := spare
 	if !h.recall {
 		back = min(spare, k.spare)
 	}
 	back = min(back, k.granted())
 	if k.Kind == budget.Slots {
-		back = math.Floor(min(back, k.total-k.returned-max(0, k.inUse-k.SafeBurst)))
+		// Of what it may keep no longer all goes back that is not in use.
+		back = max(back, k.own()+k.total-k.returned-k.mayKeep())
+		back = math.Floor(min(back, k.total-k.returned-max(0, k.inUse-k.own())))
 	}
-	if back > 0 && h.leased() {
-		k.returned += back
+	if back <= 0 || !h.leased() {
+		return 0
 	}
+	k.returned += back
+	return back
 }
 
 func (h *Holder) count(k *pocket) Count {
@@ -116,7 +130,7 @@ func (h *Holder) count(k *pocket) Count {
 	case h.leased():
 		c.Held = max(0, k.total-k.returned)
 	default:
-		c.Held = max(0, k.inUse-k.SafeBurst)
+		c.Held = max(0, k.inUse-k.own())
 	}
 	return c
 }
@@ -129,7 +143,7 @@ func (h *Holder) Drain(now time.Time) Report {
 		k := &h.pockets[i]
 		back := k.granted()
 		if k.Kind == budget.Slots {
-			back = k.total - k.returned - max(0, k.inUse-k.SafeBurst)
+			back = k.total - k.returned - max(0, k.inUse-k.own())
 		}
 		k.returned += max(0, back)
 	}

@@ -50,6 +50,8 @@ func (p *Pool) foretell() {
 	for _, b := range p.purses {
 		if b.Kind == budget.Continuous && len(b.users) > 0 {
 			p.divide(b, at)
+		} else if b.Kind == budget.Slots && len(b.users) > 0 {
+			p.divideSlots(b, at)
 		}
 	}
 	p.flush()

@@ -79,6 +79,7 @@ func (p *Pool) freeIdle() {
 			p.meet(s.free)
 			continue
 		}
+		p.touch(s.purse)
 		p.release(s.purse, s)
 	}
 	clear(p.idle[len(kept):])

@@ -83,8 +83,9 @@ type pocket struct {
 	spare float64
 	// low is the balance below which an early report is due.
 	low float64
-	// expected is as in Grant.
+	// expected is as in Grant; bound says that it was told.
 	expected float64
+	bound    bool
 }
 
 // NewHolder starts an incarnation.
@@ -159,9 +160,9 @@ func (h *Holder) balance(k *pocket) float64 {
 	case h.draining:
 		return 0
 	case k.Kind == budget.Slots && h.leased():
-		return k.SafeBurst + k.total - k.returned - k.inUse
+		return min(k.own()+k.total-k.returned, k.mayKeep()) - k.inUse
 	case k.Kind == budget.Slots:
-		return k.SafeBurst - k.inUse
+		return math.Ceil(k.SafeBurst) - k.inUse
 	case h.leased():
 		return math.Round(k.granted()/grain) * grain
 	}
@@ -182,6 +183,17 @@ func rounded(cost []Amount) []Amount {
 		out[i].Units = math.Ceil(out[i].Units/coarse) * coarse
 	}
 	return out
+}
+
+// own are slots that are the holder's whatever it is granted.
+func (k *pocket) own() float64 { return math.Floor(k.SafeBurst) }
+
+// mayKeep is how many slots it may have; as calls end it lets go of the others.
+func (k *pocket) mayKeep() float64 {
+	if !k.bound {
+		return math.Inf(1)
+	}
+	return k.expected
 }
 
 // granted is what is left of the grants.

@@ -34,6 +34,10 @@ type purse struct {
 	unknown float64
 	// outside are slots that are held without a call in the scheduler: those of an earlier leader.
 	outside float64
+	// reserved are slots for holders that may have one without a lease, where none owns any: see reserve.
+	reserved float64
+	// dividedAt is when slots were last divided, turnAt when what does not divide evenly goes to others.
+	dividedAt, turnAt time.Duration
 	// lift is what was given back and is not in the scheduler's level yet.
 	lift float64
 	// most bounds what may be out, as published; wanted is what it would have to be for a call that waits.
@@ -100,7 +104,7 @@ func (b *purse) largest() float64 {
 
 // shared are the slots that no holder owns.
 func (b *purse) shared(maxHolders int) float64 {
-	return b.Capacity - b.safeBurst*float64(b.holders(maxHolders))
+	return b.Capacity - b.own()*float64(b.holders(maxHolders))
 }
 
 func (b *Budget) holders(standard int) int {
@@ -139,6 +143,7 @@ func (p *Pool) flush() {
 	for i, b := range p.touched {
 		p.touched[i], b.touched = nil, false
 		if b.Kind != budget.Continuous {
+			p.reserve(b)
 			continue
 		}
 		if rate := p.rateOf(b); rate != b.rate {
@@ -178,7 +183,7 @@ func (p *Pool) bucket(b *purse) budget.Bucket {
 		Fed: b.External, Shares: b.shares,
 	}
 	if b.Kind == budget.Slots {
-		out.Capacity = math.Max(0, b.shared(p.cfg.MaxHolders)-b.unknown-b.outside)
+		out.Capacity = math.Max(0, b.shared(p.cfg.MaxHolders)-b.unknown-b.outside-b.reserved)
 		out.Limit = b.Capacity
 	}
 	return out

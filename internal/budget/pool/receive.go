@@ -30,7 +30,7 @@ func (h *Holder) Receive(g *Grant, now time.Time) {
 		h.stamp, h.recall = g.Stamp, g.Recall
 		for _, e := range g.Expected {
 			if i, ok := h.byName[e.Budget]; ok {
-				h.pockets[i].expected = clean(e.Units)
+				h.pockets[i].expected, h.pockets[i].bound = clean(e.Units), true
 			}
 		}
 		h.news = h.news || g.Recall && h.told.Before(h.now.Add(-h.cfg.Interval/2))
@@ -47,7 +47,7 @@ func (h *Holder) begin(t Term) {
 	clear(h.lots)
 	for i := range h.pockets {
 		k := &h.pockets[i]
-		k.total, k.spare = 0, 0
+		k.total, k.spare, k.bound = 0, 0, false
 		clear(k.lanes)
 	}
 }

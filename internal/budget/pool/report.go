@@ -58,11 +58,13 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 	if r.Term == a.term && r.Stamp > 0 && r.Stamp <= a.stamp {
 		a.quoted = r.Stamp
 		p.assure(a, r)
+		p.follows(a)
 		p.heard(a)
 	}
 	p.flush()
 	p.see(a, r.Seen)
 	if r.Draining {
+		p.freeSlots(a)
 		p.close(a)
 		return nil
 	}
@@ -157,6 +159,8 @@ func (p *Pool) Grant(key Key, now time.Time) (Grant, bool) {
 			if k.told == 0 {
 				k.told = a.stamp
 			}
+		} else {
+			g.Expected = append(g.Expected, Amount{k.purse.Name, k.mayKeep()})
 		}
 	}
 	for _, l := range a.lanes {

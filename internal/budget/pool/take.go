@@ -66,7 +66,7 @@ func (h *Holder) Settle(t *Taken, actual []Amount, now time.Time) {
 			continue
 		}
 		if k := &h.pockets[i]; k.Kind == budget.Slots {
-			k.inUse = max(0, k.inUse-clean(c.Units))
+			h.use(k, -clean(c.Units))
 			continue
 		}
 		for _, a := range actual {
@@ -93,7 +93,7 @@ func (h *Holder) correct(i int, more float64, safe bool) {
 	k := &h.pockets[i]
 	if more > 0 || safe || k.Kind == budget.Slots {
 		if k.Kind == budget.Slots {
-			k.inUse = max(0, k.inUse+more)
+			h.use(k, more)
 			return
 		}
 		if safe {
@@ -107,4 +107,12 @@ func (h *Holder) correct(i int, more float64, safe bool) {
 	own := min(back, max(0, k.spent-k.said))
 	k.spent -= own
 	k.refunded += back - own
+}
+
+// use takes slots, or gives them back. What the holder may keep no longer others wait for.
+func (h *Holder) use(k *pocket, more float64) {
+	k.inUse = max(0, k.inUse+more)
+	if more < 0 && h.leased() && k.own()+k.total-k.returned > max(k.mayKeep(), k.inUse) {
+		h.news = true
+	}
 }

@@ -172,6 +172,9 @@ func (c *claim) exceeds() bool {
 // queue asks the scheduler for the next slice of a claim, until it has to wait or has all.
 func (p *Pool) queue(c *claim) {
 	for c.wants() {
+		if !c.mayHaveSlot() {
+			return
+		}
 		if p.slice(c); !c.asks() {
 			// Nothing passes a budget or a shadow without capacity.
 			return
@@ -270,6 +273,11 @@ func (p *Pool) excessive(b *purse, u float64) bool {
 // then nothing is taken.
 func (p *Pool) granted(c *claim) bool {
 	a, l := c.account, c.lane
+	if !c.mayHaveSlot() {
+		// Another of its lanes came first.
+		p.release(a.books[c.class].purse, c.slot)
+		return false
+	}
 	for i, u := range c.units {
 		if u <= 0 {
 			continue
@@ -325,6 +333,7 @@ func (p *Pool) grant(c *claim, i int, u float64) {
 			s.large.add(u, at, largeTime)
 		}
 	default:
+		c.slot.lane = c.lane.name
 		k.slots = append(k.slots, c.slot)
 	}
 }
