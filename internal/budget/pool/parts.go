@@ -47,18 +47,17 @@ type part struct {
 func (p *Pool) divideSlots(b *purse, at time.Duration) {
 	dt := min(max(0, (at-b.dividedAt).Seconds()), 1)
 	b.dividedAt = at
-	total, lanes := p.wantedSlots(b)
-	need := 0.0
-	for _, l := range lanes {
-		need += l.need
-	}
+	total, need := p.slotsFor(b)
 	if need <= total {
 		for _, k := range b.users {
-			k.share = slotShare{}
-			p.askSlots(k)
+			if k.share.bound {
+				k.share = slotShare{}
+				p.askSlots(k)
+			}
 		}
 		return
 	}
+	lanes := p.wantedSlots(b)
 	p.divideLanes(b, lanes, total)
 	for _, k := range b.users {
 		k.share.due, k.share.want = 0, 0
@@ -72,35 +71,56 @@ func (p *Pool) divideSlots(b *purse, at time.Duration) {
 	p.whole(b, total, dt, at)
 }
 
-// wantedSlots are how many there are to be divided, and by lane what each holder has or wants. Who was not heard of late
-// keeps what it has.
-func (p *Pool) wantedSlots(b *purse) (total float64, lanes []*part) {
+// slotsFor are how many there are to be divided, and how many are wanted or in use. Who was not heard of late keeps what it has.
+func (p *Pool) slotsFor(b *purse) (total, need float64) {
 	total = max(0, b.shared(p.cfg.MaxHolders)-b.unknown-b.reserved)
 	for _, s := range p.idle {
 		if s.purse == b {
 			total--
 		}
 	}
+	for _, k := range b.users {
+		if k.account.quiet.After(p.now) {
+			need += float64(len(k.slots)) + k.slotsWanted()
+		} else {
+			total -= float64(len(k.slots))
+		}
+	}
+	return max(0, total), need
+}
+
+// slotsWanted are those that a holder waits for.
+func (k *book) slotsWanted() float64 {
+	sum := 0.0
+	for _, c := range k.account.claims {
+		if c.class >= 0 && k.account.books[c.class] == k {
+			sum += c.left[c.class]
+		}
+	}
+	return sum
+}
+
+// wantedSlots are by lane what each holder has or wants.
+func (p *Pool) wantedSlots(b *purse) []*part {
 	byLane := make([]*part, len(p.cfg.Lanes))
 	for _, k := range b.users {
 		if !k.account.quiet.After(p.now) {
-			total -= float64(len(k.slots))
 			continue
 		}
 		for lane, n := range p.slotsByLane(k) {
-			if byLane[lane] == nil {
-				byLane[lane] = &part{lane: lane, weight: max(1e-3, p.cfg.Lanes[lane].Weight)}
-				if p.cfg.Lanes[lane].Weight == 0 {
-					byLane[lane].weight = 1
-				}
-			}
 			l := byLane[lane]
+			if l == nil {
+				l = &part{lane: lane, weight: 1}
+				if w := p.cfg.Lanes[lane].Weight; w > 0 {
+					l.weight = max(1e-3, w)
+				}
+				byLane[lane] = l
+			}
 			l.need += n
 			l.of = append(l.of, &part{need: n, weight: 1, book: k})
 		}
 	}
-	lanes = slices.DeleteFunc(byLane, func(l *part) bool { return l == nil })
-	return max(0, total), lanes
+	return slices.DeleteFunc(byLane, func(l *part) bool { return l == nil })
 }
 
 // slotsByLane are those that a holder has and wants.

@@ -24,6 +24,9 @@ func (p *Pool) reserve(b *purse) {
 
 // covered counts silent holders of which slots are counted as in use already.
 func (p *Pool) covered(b *purse) int {
+	if len(p.idle) == 0 {
+		return 0
+	}
 	seen := map[string]bool{}
 	for _, s := range p.idle {
 		if h := p.holders[s.key.Holder]; s.purse == b && h != nil && h.silent() && (!h.joined || h.budgets[b.Name]) {

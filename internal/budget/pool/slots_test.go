@@ -134,3 +134,64 @@ func TestSlotsOfWhoIsSilentAreInUse(t *testing.T) {
 		t.Errorf("%v are free in the end", got)
 	}
 }
+
+// Who may have how many slots goes by the lanes' guarantees first, then by the groups' weights and the lanes' priorities, and within a
+// lane all holders have as much, whoever came first.
+func TestSlotsAreDividedByLanesThenHolders(t *testing.T) {
+	for name, c := range map[string]struct {
+		lanes  []budget.Lane
+		groups []budget.Group
+		// wants are by holder: its lane.
+		wants []string
+		want  []float64
+	}{
+		"guarantees": {
+			lanes: []budget.Lane{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.4}},
+			wants: []string{"a", "b", "b", "b", "b"}, want: []float64{12, 2, 2, 2, 2},
+		},
+		"weights of groups": {
+			lanes:  []budget.Lane{{Name: "a", Group: "x"}, {Name: "b", Group: "y"}},
+			groups: []budget.Group{{Name: "x", Weight: 3}, {Name: "y", Weight: 1}},
+			wants:  []string{"b", "a", "a"}, want: []float64{5, 7.5, 7.5},
+		},
+		"priorities": {
+			lanes: []budget.Lane{{Name: "a", Share: 0.1}, {Name: "b", Priority: 1}},
+			wants: []string{"a", "b", "b"}, want: []float64{2, 9, 9},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := slotsOf(20, 20)
+			cfg.Lanes, cfg.Groups = c.lanes, c.groups
+			p, now := New(cfg, Leader{Epoch: 1, First: true}, origin), origin
+			keep := make([]float64, len(c.wants))
+			grants := make([]Grant, len(c.wants))
+			for round := range 4 {
+				now = now.Add(500 * time.Millisecond)
+				for i, lane := range c.wants {
+					r := Report{
+						Holder: "g" + string(rune('0'+i)), Incarnation: 1, Sequence: uint64(round + 1), Term: grants[i].Term, Stamp: grants[i].Stamp,
+						Counts: []Count{{Budget: "s"}}, Wants: []Want{{Lane: lane, Units: []Amount{{"s", 50}}}},
+					}
+					if grants[i].Stamp > 0 {
+						r.Lease = 9 * time.Second
+					}
+					grants[i] = says(t, p, r, now)
+				}
+			}
+			now = now.Add(500 * time.Millisecond)
+			p.Advance(now)
+			sum := 0.0
+			for i := range keep {
+				g, _ := p.Grant(Key{"g" + string(rune('0'+i)), 1}, now)
+				keep[i] = units(g.Expected, "s")
+				if keep[i] < c.want[i]-0.5 || keep[i] > c.want[i]+0.5 {
+					t.Errorf("%s may have %v of %v", g.Holder, keep[i], c.want[i])
+				}
+				sum += keep[i]
+			}
+			if sum != 20 {
+				t.Errorf("all together may have %v: %v", sum, keep)
+			}
+		})
+	}
+}
