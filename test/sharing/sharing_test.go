@@ -79,7 +79,7 @@ func TestTwoToTenToTwo(t *testing.T) {
 		f.scale(10)
 		time.Sleep(seconds() / 2)
 		f.scale(2)
-	}).within(t, 0.9)
+	}).within(t, 0.75)
 }
 
 // TestRollingUpdateWithSurge replaces each gateway, the new one first.
