@@ -17,7 +17,8 @@ func TestWhatALaneCannotKeepIsItsGroups(t *testing.T) {
 				Patient: true,
 				Buckets: []Bucket{{Name: "b", Rate: 1000, Capacity: 30_000, StartEmpty: true, Window: time.Minute}},
 				Lanes: []Lane{
-					{Name: "a1", Share: 0.7, Hold: -1, Group: "a"}, {Name: "a2", Share: 0.1, Hold: -1, Group: "a"},
+					{Name: "a1", Share: 0.7, Hold: -1, Group: "a"},
+					{Name: "a2", Share: 0.1, Hold: -1, Group: "a"},
 					{Name: "b1", Hold: -1, Group: "b"},
 				},
 				Groups: []Group{{Name: "a", Unlent: unlent}},

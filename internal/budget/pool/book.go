@@ -49,10 +49,10 @@ type mirror struct {
 }
 
 // total is what the holder is told that it was granted: counted as it counts.
-func (b *book) total() float64 { return b.opened.Spent + b.opened.Returned + b.granted }
+func (k *book) total() float64 { return k.opened.Spent + k.opened.Returned + k.granted }
 
 // outstanding is H; below zero is what the holder owes.
-func (b *book) outstanding() float64 { return b.granted - b.spent - b.returned }
+func (k *book) outstanding() float64 { return k.granted - k.spent - k.returned }
 
 // book returns the account's of a budget, nil if it may have none: a holder has few budgets.
 func (p *Pool) book(a *account, b *purse) *book {
@@ -109,12 +109,12 @@ func (p *Pool) evict(a *account, k *book) bool {
 }
 
 // leave takes the book out of its purse's users.
-func (b *book) leave() {
-	users := b.purse.users
+func (k *book) leave() {
+	users := k.purse.users
 	last := users[len(users)-1]
-	users[b.user], last.user = last, b.user
+	users[k.user], last.user = last, k.user
 	users[len(users)-1] = nil
-	b.purse.users = users[:len(users)-1]
+	k.purse.users = users[:len(users)-1]
 }
 
 // begin opens a book with what the holder says.

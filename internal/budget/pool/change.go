@@ -83,7 +83,7 @@ func (p *Pool) restore(b *purse, to Budget) {
 
 // retire ends what waits for a budget.
 func (p *Pool) retire(b *purse) {
-	b.retired, b.Rate, b.wanted, b.Budget.Lanes = true, 0, 0, []LaneShare{}
+	b.retired, b.Rate, b.wanted, b.Lanes = true, 0, 0, []LaneShare{}
 	for _, k := range b.users {
 		a := k.account
 		for i, other := range a.books {

@@ -218,7 +218,7 @@ func (p *Pool) index() {
 	}
 	for _, b := range p.purses {
 		p.byName[b.Name], b.charged = b, nil
-		b.shares = sharesOf(b.Budget.Lanes)
+		b.shares = sharesOf(b.Lanes)
 	}
 	for _, b := range p.purses {
 		if b.of != nil {

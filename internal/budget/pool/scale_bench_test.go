@@ -91,6 +91,7 @@ func BenchmarkReports(b *testing.B) {
 }
 
 func benchmarkReports(b *testing.B, budgets, holders int) {
+	b.Helper()
 	c, now := newCrowd(budgets, holders), origin
 	before := heapNow()
 	p := New(c.cfg, Leader{Epoch: 1, First: true}, now)

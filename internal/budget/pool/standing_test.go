@@ -12,7 +12,7 @@ import (
 // brings, not what it would bring them alone.
 func TestAnExternalBudgetsStandingAndSupply(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
-	at := func(d time.Duration) time.Time { return start.Add(d) }
+	at := start.Add
 	p := New(Config{MaxHolders: 4, Budgets: []Budget{
 		{Name: "tokens", Rate: 100, Capacity: 400, SmallCall: 10, External: true}, {Name: "own", Rate: 100, Capacity: 400},
 	}}, Leader{Epoch: 1, First: true, Holders: []string{"a", "b"}}, start)
