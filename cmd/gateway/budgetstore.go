@@ -21,7 +21,7 @@ import (
 )
 
 // envBudgetPassword holds the password of the budget store where no file does.
-const envBudgetPassword = "HEADGATE_BUDGET_STORE_PASSWORD" //nolint:gosec // G101: it is the name of a variable
+const envBudgetPassword = "HEADGATE_BUDGET_STORE_PASSWORD"
 
 // budgetOptions say where gateways without a coordinator share their limits.
 type budgetOptions struct {

@@ -16,9 +16,9 @@ import (
 // TestHandshakesTakeTurns: as many as arrive at once are served one after another, those that fail give their turn up,
 // and those that would wait too long are sent away before anything is signed for them.
 func TestHandshakesTakeTurns(t *testing.T) {
-	any := httptest.NewTLSServer(nil)
-	defer any.Close()
-	pair := any.TLS.Certificates[0]
+	other := httptest.NewTLSServer(nil)
+	defer other.Close()
+	pair := other.TLS.Certificates[0]
 	var now, most, signed atomic.Int64
 	config := func(wait, took time.Duration) *tls.Config {
 		return &tls.Config{
@@ -40,7 +40,7 @@ func TestHandshakesTakeTurns(t *testing.T) {
 			_ = c.Handshake()
 			_ = c.Close()
 		}()
-		return tls.Client(ours, &tls.Config{InsecureSkipVerify: trusts, ServerName: "x"}).Handshake() //nolint:gosec // it is a test's own
+		return tls.Client(ours, &tls.Config{InsecureSkipVerify: trusts, ServerName: "x"}).Handshake()
 	}
 	all := func(n int, server *tls.Config, trusts bool) (failed int) {
 		var done sync.WaitGroup

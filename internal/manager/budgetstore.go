@@ -23,7 +23,7 @@ import (
 )
 
 // envBudgetPassword holds the password of the budget store where no file does.
-const envBudgetPassword = "HEADGATE_BUDGET_STORE_PASSWORD" //nolint:gosec // G101: it is the name of a variable
+const envBudgetPassword = "HEADGATE_BUDGET_STORE_PASSWORD"
 
 // BudgetStoreOptions say where installations share limits. Without a URL each has its own, which needs nothing.
 type BudgetStoreOptions struct {

@@ -15,8 +15,13 @@ func TestFirst(t *testing.T) {
 		dir, pod string
 		want     bool
 	}{
-		{dir, "uid-1", true}, {dir, "uid-1", false}, {dir, "uid-1", false}, {dir, "uid-2", true}, {dir, "uid-2", false},
-		{"", "uid-1", false}, {filepath.Join(dir, "missing"), "uid-1", false},
+		{dir, "uid-1", true},
+		{dir, "uid-1", false},
+		{dir, "uid-1", false},
+		{dir, "uid-2", true},
+		{dir, "uid-2", false},
+		{"", "uid-1", false},
+		{filepath.Join(dir, "missing"), "uid-1", false},
 	} {
 		if got := First(step.dir, step.pod); got != step.want {
 			t.Errorf("step %d: %v", i, got)

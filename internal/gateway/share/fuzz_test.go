@@ -17,7 +17,8 @@ import (
 // FuzzGrant: whatever comes as a grant is refused, or has only numbers and sizes that a holder may take in.
 func FuzzGrant(f *testing.F) {
 	for _, g := range []*wire.Grant{
-		{}, {Totals: []*wire.Amount{{Limit: "a", Units: math.NaN()}, {Limit: "b", Units: math.Inf(-1)}, nil}},
+		{},
+		{Totals: []*wire.Amount{{Limit: "a", Units: math.NaN()}, {Limit: "b", Units: math.Inf(-1)}, nil}},
 		{Lanes: []*wire.LaneTotal{{Lane: "l", Bulk: math.MaxUint64, Units: []*wire.Amount{{Limit: "a", Units: 1e308}}}}, Stamp: math.MinInt64},
 		{Totals: make([]*wire.Amount, 33), Term: &wire.Term{Epoch: math.MaxUint64}},
 	} {

@@ -60,7 +60,7 @@ const longest = 250 * time.Millisecond
 func New(o Options) *Runner {
 	now := time.Now()
 	r := &Runner{opts: o, ledger: ledger.New(ledger.Options{External: true})}
-	r.ledger.Lead(ledger.Leadership{Epoch: uint64(max(now.UnixMilli(), 1)), First: true}, now) //nolint:gosec // G115: it is positive
+	r.ledger.Lead(ledger.Leadership{Epoch: uint64(max(now.UnixMilli(), 1)), First: true}, now)
 	r.loop = loop.New(loop.Options{Store: o.Store, Owner: r, Name: o.Name, Log: o.Log})
 	return r
 }
