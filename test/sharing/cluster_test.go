@@ -16,10 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/budgetstore/loop"
+	"github.com/headgate-dev/headgate/internal/budgetstore/redisstore"
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/redisserver"
+	"github.com/headgate-dev/headgate/internal/wire"
 )
 
 // cluster is what a coordinator asks of Kubernetes: who leads, which pods there are, whose a token is.
@@ -35,6 +39,8 @@ type cluster struct {
 	plans  map[string]*plan.Plan
 	// state is what leaders leave to the next one.
 	state ledger.State
+	// store is where installations share limits, and name this one's there; empty without one.
+	store, name string
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -72,6 +78,9 @@ func (c *cluster) start(address string) *replica {
 	r.stop = cancel
 	r.ended.Go(func() { _ = r.server.Run(ctx) })
 	r.ended.Go(func() { _ = r.http.ServeTLS(listener, "", "") })
+	if c.store != "" {
+		r.share(ctx)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.plans {
@@ -191,5 +200,28 @@ func (c *cluster) Store(_ context.Context, state ledger.State) error {
 
 // options are a replica's.
 func (r *replica) options() coordinator.Options {
-	return coordinator.Options{Reviewer: r.c, Leadership: r, Pods: r.c, States: r.c}
+	return coordinator.Options{
+		Reviewer: r.c, Leadership: r, Pods: r.c, States: r.c, Ledger: ledger.Options{External: r.c.store != ""},
+	}
+}
+
+// share has a replica's pools draw on the store, as the manager does.
+func (r *replica) share(ctx context.Context) {
+	store, err := redisstore.Open(redisstore.Options{URL: "redis://" + r.c.store, Password: redisserver.Password})
+	if err != nil {
+		r.c.t.Error(err)
+		return
+	}
+	l := loop.New(loop.Options{Store: store, Owner: owner{r.server}, Name: "manager/" + r.c.name, TTL: wire.LeaseTTL})
+	r.ended.Go(func() {
+		l.Run(ctx)
+		_ = store.Close()
+	})
+}
+
+// owner implements loop.Owner.
+type owner struct{ server *coordinator.Server }
+
+func (o owner) With(ctx context.Context, do func(l *ledger.Ledger, term uint64, now time.Time)) bool {
+	return o.server.WithLedger(ctx, do)
 }

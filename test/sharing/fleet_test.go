@@ -50,6 +50,7 @@ type fleet struct {
 	address    string
 	provider   *fakeprovider.Server
 	providerCA string
+	url        string
 	plan       *plan.Plan
 	json       string
 
@@ -78,12 +79,25 @@ func newFleet(t *testing.T) *fleet {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	f.providerCA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
-	f.compile(server.URL)
+	f.url = server.URL
+	return f
+}
+
+// open starts the fleet's coordinator.
+func (f *fleet) open() *fleet {
+	f.t.Helper()
+	f.compile(f.url)
 	f.replica = f.cluster.start("")
 	f.address = f.replica.address
 	f.replica.lead()
-	t.Cleanup(func() { f.replica.kill() })
+	f.t.Cleanup(func() { f.replica.kill() })
 	return f
+}
+
+// sibling is a fleet of another cluster at the same provider.
+func (f *fleet) sibling() *fleet {
+	f.t.Helper()
+	return &fleet{t: f.t, cluster: newCluster(f.t), provider: f.provider, providerCA: f.providerCA, url: f.url}
 }
 
 // compile makes the plan of the fleet's policy.

@@ -6,6 +6,8 @@ package sharing
 import (
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
 // within fails if the provider saw more than burst and refill, refused a call, or had less to do than is due. The bound on an
@@ -47,14 +49,14 @@ func onlyLong(t *testing.T) {
 
 func TestC10SteadyFleetKeepsTheLimitAndUsesIt(t *testing.T) {
 	along(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(3)
 	f.measure(0, seconds(), func() {}).within(t, 0.98)
 }
 
 func TestOneHotGatewayAmongIdleOnesHasTheRate(t *testing.T) {
 	along(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(4)
 	f.measure(97, seconds(), func() {}).within(t, 0.98)
 }
@@ -65,7 +67,7 @@ func TestOneHotGatewayAmongIdleOnesHasTheRate(t *testing.T) {
 // TestAnIdleLanesShareIsLent: nobody uses the 40 % of the lane for large calls.
 func TestAnIdleLanesShareIsLent(t *testing.T) {
 	along(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.small = true
 	f.scale(4)
 	f.measure(97, seconds(), func() {}).within(t, 0.98)
@@ -73,7 +75,7 @@ func TestAnIdleLanesShareIsLent(t *testing.T) {
 
 func TestTwoToTenToTwo(t *testing.T) {
 	onlyLong(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(2)
 	f.measure(0, 2*seconds(), func() {
 		f.scale(10)
@@ -85,7 +87,7 @@ func TestTwoToTenToTwo(t *testing.T) {
 // TestRollingUpdateWithSurge replaces each gateway, the new one first.
 func TestRollingUpdateWithSurge(t *testing.T) {
 	onlyLong(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(3)
 	f.measure(0, 2*seconds(), func() {
 		for range 3 {
@@ -102,7 +104,7 @@ func TestRollingUpdateWithSurge(t *testing.T) {
 // TestACrashLoopLeaksNothing: what a container held that was killed counts as spent, each time.
 func TestACrashLoopLeaksNothing(t *testing.T) {
 	along(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(3)
 	every := min(seconds()/3, 10*time.Second)
 	f.measure(0, 2*seconds(), func() {
@@ -117,7 +119,7 @@ func TestACrashLoopLeaksNothing(t *testing.T) {
 // before may have granted is not granted again.
 func TestTheCoordinatorIsKilledAndComesBack(t *testing.T) {
 	along(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(3)
 	f.measure(0, 2*seconds(), func() {
 		f.replica.kill()
@@ -130,7 +132,7 @@ func TestTheCoordinatorIsKilledAndComesBack(t *testing.T) {
 // TestLeadersChange: another replica leads while the first still runs.
 func TestLeadersChange(t *testing.T) {
 	onlyLong(t)
-	f := newFleet(t)
+	f := newFleet(t).open()
 	f.scale(3)
 	other := f.cluster.start("")
 	t.Cleanup(other.kill)
@@ -142,4 +144,21 @@ func TestLeadersChange(t *testing.T) {
 			time.Sleep(seconds() / 4)
 		}
 	}).within(t, 0)
+}
+
+// TestTwoClustersShareARedis: two installations with a policy of the same name draw on one store, each with more load than all of it.
+func TestTwoClustersShareARedis(t *testing.T) {
+	along(t)
+	redis := redisserver.New(t)
+	redis.Run()
+	f := newFleet(t)
+	f.cluster.store, f.cluster.name = redis.Address, "east"
+	f.open().scale(2)
+	other := f.sibling()
+	other.cluster.store, other.cluster.name = redis.Address, "west"
+	other.open().scale(2)
+	stop := other.offer(0)
+	f.measure(0, seconds(), func() {}).within(t, 0.75)
+	stop()
+	other.calls.Wait()
 }
