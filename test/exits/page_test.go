@@ -4,7 +4,6 @@
 package exits
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,34 +17,42 @@ type series struct {
 	value  float64
 }
 
-type page []series
+// page is the series by their names.
+type page map[string][]series
 
-var (
-	lineShape  = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
-	labelShape = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
-)
-
-func read(g *dataplane.Gateway) (out page) {
+func read(g *dataplane.Gateway) page {
 	_, text := g.Get(g.Admin + "/metrics")
+	out := page{}
 	for line := range strings.Lines(text) {
-		m := lineShape.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil {
-			continue
+		if s, ok := parse(strings.TrimSpace(line)); ok {
+			out[s.name] = append(out[s.name], s)
 		}
-		s := series{name: m[1], labels: map[string]string{}}
-		s.value, _ = strconv.ParseFloat(m[3], 64)
-		for _, l := range labelShape.FindAllStringSubmatch(m[2], -1) {
-			s.labels[l[1]] = l[2]
-		}
-		out = append(out, s)
 	}
 	return out
 }
 
+// parse reads a line by hand: a page has thousands, and is read until what is waited for is in it.
+func parse(line string) (series, bool) {
+	at := strings.LastIndexByte(line, ' ')
+	if at < 0 || line[0] == '#' {
+		return series{}, false
+	}
+	value, err := strconv.ParseFloat(line[at+1:], 64)
+	name, rest, _ := strings.Cut(strings.TrimSuffix(line[:at], "}"), "{")
+	s := series{name: name, labels: map[string]string{}, value: value}
+	for rest != "" {
+		var key, text string
+		key, rest, _ = strings.Cut(rest, `="`)
+		text, rest, _ = strings.Cut(rest, `"`)
+		s.labels[key], rest = text, strings.TrimPrefix(rest, ",")
+	}
+	return s, err == nil
+}
+
 // sum adds the series of a name whose labels have the given values.
 func (p page) sum(name string, labels ...string) (total float64) {
-	for _, s := range p {
-		matches := s.name == name
+	for _, s := range p[name] {
+		matches := true
 		for i := 0; i < len(labels); i += 2 {
 			matches = matches && s.labels[labels[i]] == labels[i+1]
 		}
