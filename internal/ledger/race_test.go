@@ -5,4 +5,4 @@
 
 package ledger
 
-const histories = 200
+const histories = 60

@@ -21,6 +21,7 @@ func (w *world) unknown(l *Ledger, key Key, name string) float64 {
 	s := l.pools[key]
 	if s == nil {
 		w.fatalf("there is no pool %v", key)
+		return 0
 	}
 	for _, b := range s.pool.Figures(w.clock()).Budgets {
 		if b.Name == name {

@@ -24,6 +24,7 @@ type client struct {
 }
 
 func newClient(t *testing.T, s *Store, account, name string) *client {
+	t.Helper()
 	c := &client{t: t, s: s, began: time.Now()}
 	c.r = budgetstore.Request{
 		Account: account, Drawer: name, Incarnation: fmt.Sprint(time.Now().UnixNano()), Life: budgetstore.Life, Held: 10 * time.Second,

@@ -41,6 +41,7 @@ func drawBudgets(r *rand.Rand) []pool.Budget {
 }
 
 func newHistory(tb testing.TB, s *Store, seed int64, f faults) *history {
+	tb.Helper()
 	r := rand.New(rand.NewSource(seed))
 	h := &history{world: newWorld(tb, s, seed, drawBudgets(r)...), faults: f}
 	h.debts = make([]float64, len(h.budgets))
@@ -225,8 +226,6 @@ func TestTheTheoremHoldsOverDrawers(t *testing.T) {
 		})
 	}
 }
-
-const histories = 4
 
 // digest has each kind of fault its own histories.
 func digest(name string) int64 {

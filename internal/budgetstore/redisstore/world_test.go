@@ -144,11 +144,12 @@ var epoch = time.Unix(1_800_000_000, 0)
 // clocked is the script with the clock that a test sets.
 func clocked() string {
 	own := "local function server_time() return tonumber(redis.call('GET', (string.gsub(KEYS[1], 'account$', 'clock')))) end\n"
-	real, _ := files.ReadFile("script/0clock.lua")
-	return strings.Replace(script, string(real), own, 1)
+	clock, _ := files.ReadFile("script/0clock.lua")
+	return strings.Replace(script, string(clock), own, 1)
 }
 
 func newWorld(tb testing.TB, s *Store, seed int64, budgets ...pool.Budget) *world {
+	tb.Helper()
 	w := &world{tb: tb, r: rand.New(rand.NewSource(seed)), store: s, seed: seed, account: fmt.Sprint("world-", seed), budgets: budgets}
 	if err := s.client.FlushDB(context.Background()).Err(); err != nil {
 		tb.Fatal(err)
