@@ -89,7 +89,7 @@ soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
 
 .PHONY: sharing
 sharing: ## What fleets of real gateways send and use, SHARING=20 seconds a measurement. Not part of CI.
-	HEADGATE_SHARING_SECONDS=$${SHARING:-20} go test -count=1 -timeout 30m -v ./test/sharing
+	HEADGATE_SHARING_SECONDS=$${SHARING:-20} go test -count=1 -timeout 30m -p 1 -v ./test/sharing ./test/budgetstore
 
 .PHONY: scale
 scale: kube-assets ## How many gateways one manager serves: 100, 1,000, 5,000 in ten minutes; see docs/scale.md.

@@ -17,6 +17,7 @@ import (
 // TestFaultsOfTheStoreExceedNothing: while it is killed, stands still, forgets everything or is cut off, and after it is
 // back, no interval sees more than burst and refill, no call fails for that alone, and then the limit is used again.
 func TestFaultsOfTheStoreExceedNothing(t *testing.T) {
+	atOnce(t)
 	for name, fault := range map[string]func(f *fleet, l *link){
 		"killed":  func(f *fleet, _ *link) { f.store.Kill(); time.Sleep(6 * time.Second); f.store.Run() },
 		"paused":  func(f *fleet, _ *link) { f.store.Pause(); time.Sleep(6 * time.Second); f.store.Resume() },
@@ -24,6 +25,7 @@ func TestFaultsOfTheStoreExceedNothing(t *testing.T) {
 		"cut off": func(_ *fleet, l *link) { l.cut(true); time.Sleep(6 * time.Second); l.cut(false) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			atOnce(t)
 			var l *link
 			f := newFleet(t, func(s *redisserver.Server) string { l = newLink(t, s.Address); return "redis://" + l.address })
 			f.join(3)

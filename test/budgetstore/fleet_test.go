@@ -5,6 +5,7 @@ package budgetstore
 
 import (
 	"encoding/pem"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -35,14 +36,45 @@ const (
 
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(dataplane.Main(m, &binary)) }
+// fleets is how many run at once where nothing is measured: they wait most of the time, and so few cores are enough.
+const fleets = 6
 
-// seconds is how long the measured part of a run is.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(fleets)); err != nil {
+		panic(err)
+	}
+	os.Exit(dataplane.Main(m, &binary))
+}
+
+// measured is how many seconds a measured run has; 0 if none was asked for.
+func measured() int {
+	n, _ := strconv.Atoi(os.Getenv("HEADGATE_SHARING_SECONDS"))
+	return max(n, 0)
+}
+
+// seconds is how long the judged part of a run is.
 func seconds() time.Duration {
-	if n, err := strconv.Atoi(os.Getenv("HEADGATE_SHARING_SECONDS")); err == nil && n > 0 {
+	if n := measured(); n > 0 {
 		return time.Duration(n) * time.Second
 	}
 	return 8 * time.Second
+}
+
+// utilised is the least part of the rate to be used: without a measured run other tests use the machine as well, and
+// what a starved gateway does not send is no fault of its shares.
+func utilised() float64 {
+	if measured() > 0 {
+		return 0.98
+	}
+	return 0.85
+}
+
+// atOnce runs a test beside the others, unless it measures: its seconds are real ones, and few of them are busy.
+func atOnce(t *testing.T) {
+	t.Helper()
+	if measured() == 0 {
+		t.Parallel()
+	}
 }
 
 // fleet is gateways that share a store, their provider, and their load.
