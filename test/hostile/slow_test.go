@@ -15,6 +15,9 @@ import (
 // crowd is how many clients are slow at once.
 const crowd = 200
 
+// readers are fewer: for each the system itself takes some MiB of its answer.
+const readers = 50
+
 // wellMeant fails unless an ordinary call is answered although others misbehave.
 func (h *hostile) wellMeant() {
 	h.t.Helper()
@@ -101,7 +104,7 @@ func TestSlowBodiesHoldNobodyUp(t *testing.T) {
 // the client goes.
 func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	left := make(chan struct{}, crowd)
+	left := make(chan struct{}, readers)
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		event := []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + strings.Repeat("words ", 1000) + "\"}}]}\n\n")
@@ -116,18 +119,18 @@ func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	h.wellMeant()
 	rest, before := h.Descriptors(), h.Resident()
 	var conns []net.Conn
-	for range crowd {
+	for range readers {
 		c := h.dial()
 		// A small window, so that little is under way in the system itself.
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10) //nolint:forcetypeassert // it is one
 		_, _ = io.WriteString(c, request(chatLine, "Content-Length: 42\r\n", `{"model":"m","stream":true,"messages":[]}`+" "))
 		conns = append(conns, c)
 	}
-	h.Eventually("the streams", func() bool { return len(h.openai.calls()) == crowd })
+	h.Eventually("the streams", func() bool { return len(h.openai.calls()) == readers })
 	time.Sleep(time.Second)
 	h.wellMeant()
-	if grown := h.Resident() - before; grown > 64*mib {
-		t.Errorf("%d streams that nobody reads take %d MiB", crowd, grown/mib)
+	if grown := h.Resident() - before; grown > 48*mib {
+		t.Errorf("%d streams that nobody reads take %d MiB", readers, grown/mib)
 	}
 	for _, c := range conns {
 		_ = c.Close()
@@ -135,7 +138,7 @@ func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	for range conns {
 		select {
 		case <-left:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the provider goes on sending to a client that is gone")
 		}
 	}
