@@ -41,7 +41,7 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.admin, sidecar.FlagAdmin, sidecar.AdminAddress, "address of metrics and health; empty for none")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error; debug logs every call")
 	fs.DurationVar(&o.drain, "drain", 25*time.Second, "the longest drain after the signal to end")
-	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is half of the memory limit")
+	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is two fifths of the memory limit")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 	o.addDeferredFlags(fs)
 	o.budgets.addFlags(fs)

@@ -37,7 +37,7 @@ func TestALostStoreLeavesTheShare(t *testing.T) {
 	accounts := []Account{{Name: "a", Pool: h, Budgets: []pool.Budget{{Name: "tokens", Rate: 100, Capacity: 1000, SmallCall: 10, External: true}}}}
 	d := New(Config{Name: "d", Incarnation: "1"}, start)
 	now := start
-	total := 0.0
+	var total float64
 	for ; now.Sub(start) < time.Second; now = now.Add(100 * time.Millisecond) {
 		for _, w := range d.Draws(accounts, 10, now) {
 			total = 40

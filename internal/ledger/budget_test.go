@@ -32,17 +32,20 @@ func TestBudgetOfALimit(t *testing.T) {
 			5, 1,
 		},
 		"an account's, by its own gateways": {
-			plan.Limit{Name: "a:input", Budget: plan.Tokens, Amount: 60, WindowSeconds: 60, Burst: 100, Account: "a", MaxGateways: 10}, 2,
+			plan.Limit{Name: "a:input", Budget: plan.Tokens, Amount: 60, WindowSeconds: 60, Burst: 100, Account: "a", MaxGateways: 10},
+			2,
 			pool.Budget{Name: "a:input", Rate: 1, Capacity: 95, Window: time.Minute, SmallCall: 3000, MaxHolders: 10},
 			0.05, 95,
 		},
 		"calls in flight have no guard": {
-			plan.Limit{Name: "f", Budget: plan.InFlight, Amount: 20, Burst: 20}, 2,
+			plan.Limit{Name: "f", Budget: plan.InFlight, Amount: 20, Burst: 20},
+			2,
 			pool.Budget{Name: "f", Kind: budget.Slots, Capacity: 20, MaxHolders: 2},
 			0, 5,
 		},
 		"nothing passes": {
-			plan.Limit{Name: "n", Budget: plan.OutputTokens, WindowSeconds: 60}, 0,
+			plan.Limit{Name: "n", Budget: plan.OutputTokens, WindowSeconds: 60},
+			0,
 			pool.Budget{Name: "n", Window: time.Minute, SmallCall: 1000, MaxHolders: 1},
 			0, 0,
 		},

@@ -45,7 +45,6 @@ type routeCensus struct {
 	waiting, used []float64
 	bulk          [][]float64
 	calls         []int
-	out           RouteFigures
 }
 
 // tenantCensus is what is looked at of one namespace of an account.

@@ -36,10 +36,10 @@ type digest [digestBytes]byte
 
 func digestOf(key Key, cfg *pool.Config) digest {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q %q\n", key.Account, key.Route.Namespace, key.Route.Policy, key.Route.Provider)
+	_, _ = fmt.Fprintf(sum, "%q %q %q %q\n", key.Account, key.Route.Namespace, key.Route.Policy, key.Route.Provider)
 	for i := range cfg.Budgets {
 		b := &cfg.Budgets[i]
-		fmt.Fprintf(sum, "%q %d %x %x\n", b.Name, b.Kind, math.Float64bits(b.Capacity), math.Float64bits(b.Outstanding))
+		_, _ = fmt.Fprintf(sum, "%q %d %x %x\n", b.Name, b.Kind, math.Float64bits(b.Capacity), math.Float64bits(b.Outstanding))
 	}
 	return digest(sum.Sum(nil)[:digestBytes])
 }

@@ -4,6 +4,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -59,10 +60,13 @@ func TestPoolOfAnAccount(t *testing.T) {
 		lane, group string
 		share       float64
 	}{
-		{prefix(a) + "lane0", "a", 0.2}, {prefix(a) + "default", "a", 0.3},
+		{prefix(a) + "lane0", "a", 0.2},
+		{prefix(a) + "default", "a", 0.3},
 		// Two policies of one tenant have half of its part each.
-		{prefix(Route{"b", "chat", "openai"}) + "default", "b", 0.1}, {prefix(second) + "default", "b", 0.1},
-		{prefix(Route{"c", "chat", "openai"}) + "lane0", "c", 0}, {prefix(Route{"c", "chat", "openai"}) + "default", "c", 0},
+		{prefix(Route{"b", "chat", "openai"}) + "default", "b", 0.1},
+		{prefix(second) + "default", "b", 0.1},
+		{prefix(Route{"c", "chat", "openai"}) + "lane0", "c", 0},
+		{prefix(Route{"c", "chat", "openai"}) + "default", "c", 0},
 	} {
 		if got, ok := shares[want.lane]; !ok || math.Abs(got-want.share) > 1e-12 || groups[want.lane] != want.group {
 			t.Errorf("lane %s has %v of group %q, want %v of %q", want.lane, got, groups[want.lane], want.share, want.group)
@@ -136,7 +140,7 @@ func TestReportsThatAreRefused(t *testing.T) {
 	lost := w.policy("d", "chat", "nobody", 4, lanes(1000))
 	r := &pool.Report{Holder: "g", Incarnation: 1, Sequence: 1}
 	idle := New(Options{})
-	if err := idle.Report(a, r, w.clock()); err != ErrNotLeading {
+	if err := idle.Report(a, r, w.clock()); !errors.Is(err, ErrNotLeading) {
 		t.Errorf("a ledger that does not lead: %v", err)
 	}
 	l := w.lead(time.Hour)
@@ -157,7 +161,7 @@ func TestReportsThatAreRefused(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := l.Report(tc.route, &tc.with, w.clock()); err != tc.want {
+			if err := l.Report(tc.route, &tc.with, w.clock()); !errors.Is(err, tc.want) {
 				t.Errorf("Report = %v, want %v", err, tc.want)
 			}
 		})

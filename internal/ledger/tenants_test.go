@@ -60,12 +60,16 @@ func TestTenantsHaveWhatTheyWereSold(t *testing.T) {
 		least, most [3]float64
 	}{
 		"guarantees under overload": {
-			[]Tenant{guaranteed("a", 60), guaranteed("b", 30)}, [3]float64{2, 2, 2},
-			[3]float64{0.6, 0.3, 0.02}, [3]float64{0.66, 0.36, 0.1},
+			[]Tenant{guaranteed("a", 60), guaranteed("b", 30)},
+			[3]float64{2, 2, 2},
+			[3]float64{0.6, 0.3, 0.02},
+			[3]float64{0.66, 0.36, 0.1},
 		},
 		"who has no part of its own only borrows": {
-			[]Tenant{guaranteed("a", 60), guaranteed("b", 40)}, [3]float64{2, 2, 2},
-			[3]float64{0.585, 0.385, 0}, [3]float64{0.62, 0.42, 0.02},
+			[]Tenant{guaranteed("a", 60), guaranteed("b", 40)},
+			[3]float64{2, 2, 2},
+			[3]float64{0.585, 0.385, 0},
+			[3]float64{0.62, 0.42, 0.02},
 		},
 		"what is unclaimed is divided evenly": {
 			nil, [3]float64{2, 2, 2}, [3]float64{0.32, 0.32, 0.32}, [3]float64{0.35, 0.35, 0.35},
@@ -80,24 +84,34 @@ func TestTenantsHaveWhatTheyWereSold(t *testing.T) {
 			[]Tenant{guaranteed("a", 60), guaranteed("b", 40)}, [3]float64{0, 2, 0}, [3]float64{0, 0.98, 0}, [3]float64{0, 1.01, 0},
 		},
 		"but not what is not lendable": {
-			[]Tenant{with(guaranteed("a", 60), noLending), guaranteed("b", 40)}, [3]float64{0, 2, 0},
-			[3]float64{0, 0.38, 0}, [3]float64{0, 0.41, 0},
+			[]Tenant{with(guaranteed("a", 60), noLending), guaranteed("b", 40)},
+			[3]float64{0, 2, 0},
+			[3]float64{0, 0.38, 0},
+			[3]float64{0, 0.41, 0},
 		},
 		"half of it": {
-			[]Tenant{with(guaranteed("a", 60), func(t *Tenant) { t.LendablePercent = of(int32(50)) }), guaranteed("b", 40)}, [3]float64{0, 2, 0},
-			[3]float64{0, 0.68, 0}, [3]float64{0, 0.71, 0},
+			[]Tenant{with(guaranteed("a", 60), func(t *Tenant) { t.LendablePercent = of(int32(50)) }), guaranteed("b", 40)},
+			[3]float64{0, 2, 0},
+			[3]float64{0, 0.68, 0},
+			[3]float64{0, 0.71, 0},
 		},
 		"no more than the borrowing limit": {
-			[]Tenant{guaranteed("a", 20), with(guaranteed("b", 20), func(t *Tenant) { t.BorrowingLimitPercent = of(int32(10)) })}, [3]float64{0, 2, 0},
-			[3]float64{0, 0.29, 0}, [3]float64{0, 0.305, 0},
+			[]Tenant{guaranteed("a", 20), with(guaranteed("b", 20), func(t *Tenant) { t.BorrowingLimitPercent = of(int32(10)) })},
+			[3]float64{0, 2, 0},
+			[3]float64{0, 0.29, 0},
+			[3]float64{0, 0.305, 0},
 		},
 		"nothing may be borrowed": {
-			[]Tenant{{Namespace: "b", BorrowingLimitPercent: of(int32(0))}}, [3]float64{0, 2, 2},
-			[3]float64{0, 0, 0.98}, [3]float64{0, 0, 1.01},
+			[]Tenant{{Namespace: "b", BorrowingLimitPercent: of(int32(0))}},
+			[3]float64{0, 2, 2},
+			[3]float64{0, 0, 0.98},
+			[3]float64{0, 0, 1.01},
 		},
 		"guarantees beyond all there is": {
-			[]Tenant{guaranteed("a", 100), guaranteed("b", 100)}, [3]float64{2, 2, 0},
-			[3]float64{0.48, 0.48, 0}, [3]float64{0.52, 0.52, 0},
+			[]Tenant{guaranteed("a", 100), guaranteed("b", 100)},
+			[3]float64{2, 2, 0},
+			[3]float64{0.48, 0.48, 0},
+			[3]float64{0.52, 0.52, 0},
 		},
 	}
 	for name, tc := range tests {

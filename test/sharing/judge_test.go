@@ -52,10 +52,10 @@ func judge(arrivals []fakeprovider.Arrival, rate, burst float64, from, to time.T
 		// above is the largest of arrivals − R·length over the intervals that end here.
 		above += cost
 		f.excess = max(f.excess, above-burst)
-		switch {
-		case a.Verdict == "Throttled":
+		switch a.Verdict {
+		case "Throttled":
 			f.throttled++
-		case a.Verdict == "Admitted":
+		case "Admitted":
 			level -= cost
 			if !when.Before(from) && when.Before(to) {
 				used += cost
