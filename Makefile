@@ -35,11 +35,11 @@ test: kube-assets sdks ## Unit, integration (real API server) and data-plane tes
 
 .PHONY: test-unit
 test-unit: ## Tests that need neither an API server nor a subprocess.
-	$(GOTEST) ./api/... $$(go list ./internal/... | grep -v -E '/(controller|webhook|certs|coordinator|testing)(/|$$)')
+	$(GOTEST) ./api/... $$(go list ./internal/... | grep -v -E '/(controller|webhook|certs|coordinator|manager|schema|redisstore|testing)(/|$$)')
 
 .PHONY: test-integration
 test-integration: kube-assets ## Tests against a real kube-apiserver and etcd.
-	$(GOTEST) ./internal/controller/... ./internal/webhook/... ./internal/certs/... ./internal/coordinator/... ./internal/testing/... ./test/api/...
+	$(GOTEST) ./internal/controller/... ./internal/webhook/... ./internal/certs/... ./internal/coordinator/... ./internal/manager/... ./internal/schema/... ./internal/budgetstore/redisstore/... ./internal/gateway/deferred/redisstore/... ./internal/testing/... ./test/api/...
 
 .PHONY: test-dataplane
 test-dataplane: ## The real gateway against the fake provider, with real SDKs.

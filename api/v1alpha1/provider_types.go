@@ -54,8 +54,8 @@ type Provider struct {
 	// +optional
 	AccountRef *AccountRef `json:"accountRef,omitempty"`
 
-	// outage is what a gateway does that hears from no coordinator. Safe keeps to half of an equal part of each
-	// limit. LastGrant goes on at the rate that it was told last. Open holds calls to what the provider itself
+	// outage is what a gateway does that hears from no coordinator. Safe keeps to half of each limit divided by
+	// maxGateways. LastGrant goes on at the rate that it was told last. Open holds calls to what the provider itself
 	// reports. Whatever was used above the limits is made up for afterwards, so that nothing bursts. Absent
 	// means Safe.
 	// +optional
@@ -116,7 +116,7 @@ type Outage string
 
 // What a gateway does that hears from no coordinator.
 const (
-	// OutageSafe keeps to half of an equal part of each limit.
+	// OutageSafe keeps to half of each limit divided by maxGateways.
 	OutageSafe Outage = "Safe"
 	// OutageLastGrant goes on at the rate that was granted last.
 	OutageLastGrant Outage = "LastGrant"

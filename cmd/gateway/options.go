@@ -49,7 +49,7 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 
 // addDeferredFlags are those that say where deferred calls are kept.
 func (o *options) addDeferredFlags(fs *flag.FlagSet) {
-	fs.StringVar(&o.caFile, sidecar.FlagCAFile, "", "file with further CA certificates for providers, callbacks and --deferred-store")
+	fs.StringVar(&o.caFile, sidecar.FlagCAFile, "", "file with further CA certificates for providers, callbacks, --deferred-store and --budget-store")
 	fs.StringVar(&o.state, sidecar.FlagState, "", "directory that keeps the last good plan and deferred calls")
 	fs.StringVar(&o.namespace, sidecar.FlagNamespace, os.Getenv(sidecar.EnvNamespace), "namespace of the policies")
 	fs.StringVar(&o.deferredStore, sidecar.FlagDeferredStore, "", "redis:// or rediss:// URL that keeps deferred calls instead of the state directory")

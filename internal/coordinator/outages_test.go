@@ -92,7 +92,7 @@ func newOutage(t *testing.T, gateways int) *outage {
 // the next leader bursts nothing.
 // Fault C11: When the control plane was gone, proxies failed calls, or let everything through.
 // Headgate: A gateway keeps what it was granted for its time, then takes a share that is safe for all, and is granted again
-// without a burst; no call fails for it.
+// without a burst; what fits in that share is served.
 func TestC11CoordinatorKilledAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutage(t, 5)
