@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -17,6 +18,8 @@ const (
 	// handshakeWait is how long a connection waits for its turn. It is less than gateways wait for all of a handshake, so
 	// that no signature is made for one that has gone; who is sent away returns after a time that is drawn.
 	handshakeWait = 5 * time.Second
+	// longestTurn is many times what a signature takes.
+	longestTurn = 500 * time.Millisecond
 )
 
 var errBusy = errors.New("too many gateways connect at once")
@@ -36,8 +39,14 @@ func inTurn(
 		case <-hello.Context().Done():
 			return nil, hello.Context().Err()
 		}
-		// The context ends with the handshake, however it ends.
-		context.AfterFunc(hello.Context(), func() { <-turns })
+		// The context ends with the handshake, however it ends; a peer that stalls in it keeps no turn beyond the time that a
+		// signature takes.
+		free := sync.OnceFunc(func() { <-turns })
+		held := time.AfterFunc(longestTurn, free)
+		context.AfterFunc(hello.Context(), func() {
+			held.Stop()
+			free()
+		})
 		return certificate(hello)
 	}
 }

@@ -64,9 +64,29 @@ func TestHandshakesTakeTurns(t *testing.T) {
 	if failed := all(20, patient, true); failed != 0 || most.Load() > 2 {
 		t.Errorf("%d of 20 failed, %d at once: those before had given up their turns", failed, most.Load())
 	}
+	stalled := config(time.Minute, 0)
+	for range 4 {
+		// It has said hello, and reads nothing of the answer.
+		ours, theirs := net.Pipe()
+		defer func() { _ = ours.Close() }()
+		go func() {
+			_ = tls.Server(theirs, stalled).Handshake()
+			_ = theirs.Close()
+		}()
+		go func() { _ = tls.Client(halfOpen{ours}, &tls.Config{ServerName: "x"}).Handshake() }() //nolint:gosec // nobody is trusted
+	}
+	if failed := all(4, stalled, true); failed != 0 {
+		t.Errorf("%d of 4 failed behind peers that stall", failed)
+	}
 	signed.Store(0)
 	hasty := config(time.Millisecond, 500*time.Millisecond)
 	if failed := all(20, hasty, true); int64(failed)+signed.Load() != 20 || failed == 0 {
 		t.Errorf("%d were sent away, %d were signed for", failed, signed.Load())
 	}
 }
+
+// halfOpen is a connection whose answers are lost.
+type halfOpen struct{ net.Conn }
+
+// Read implements net.Conn.
+func (halfOpen) Read([]byte) (int, error) { select {} }

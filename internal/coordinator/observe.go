@@ -49,7 +49,7 @@ func (s *Server) take(st *stream, report *wire.Report, now time.Time) (taken boo
 	s.stats.reports++
 	sp := s.space(m.pod.Namespace)
 	first := m.lastReport.IsZero() || now.Sub(m.lastReport) > wire.LeaseTTL
-	st.heard, m.lastReport = now, now
+	st.heard, m.lastReport, m.silent = now, now, false
 	if m.acknowledge(report) || first {
 		s.notify(m.pod.Namespace)
 	}

@@ -89,6 +89,7 @@ func (s *Server) leave(st *stream) {
 func (s *Server) drop(sp *space, m *member) {
 	if m.stream != nil {
 		m.stream.end(errGone)
+		s.budgets.leave(m.stream)
 		m.stream = nil
 		s.streams--
 	}

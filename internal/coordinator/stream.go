@@ -77,6 +77,9 @@ func (st *stream) serve(conn *connect.BidiStream[wire.Up, wire.Down]) error {
 	}()
 	err := st.read(conn)
 	st.cancel(err)
+	// The writer may wait for the window of a gateway that reads nothing: nothing but a deadline ends that.
+	late := time.AfterFunc(sendTimeout, st.cut.sends)
+	defer late.Stop()
 	<-wrote
 	return ended(st.ctx, err)
 }
@@ -128,6 +131,7 @@ func (st *stream) write(conn *connect.BidiStream[wire.Up, wire.Down]) {
 		case <-st.wake:
 		}
 		for _, down := range st.server.outbox(st, time.Now()) {
+			st.server.sends(st, time.Now())
 			err := conn.Send(down)
 			st.server.sent(st)
 			if err != nil {
@@ -166,9 +170,16 @@ func (s *Server) outbox(st *stream, now time.Time) []*wire.Down {
 	}
 	st.lifeDue = false
 	if len(due) > 0 {
-		st.sending, st.said = now, now
+		st.said = now
 	}
 	return due
+}
+
+// sends notes when a message is sent that may wait for its gateway.
+func (s *Server) sends(st *stream, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.sending = now
 }
 
 func (s *Server) sent(st *stream) {

@@ -79,7 +79,7 @@ func (o *BudgetStoreOptions) open() (*redisstore.Store, error) {
 type ledgerOf struct{ server *coordinator.Server }
 
 func (l ledgerOf) With(ctx context.Context, do func(l *ledger.Ledger, term uint64, now time.Time)) bool {
-	return l.server.WithLedger(ctx, do)
+	return l.server.With(ctx, do)
 }
 
 // addBudgetStore has the leader's pools draw on the store; it does nothing without one.

@@ -223,5 +223,5 @@ func (r *replica) share(ctx context.Context) {
 type owner struct{ server *coordinator.Server }
 
 func (o owner) With(ctx context.Context, do func(l *ledger.Ledger, term uint64, now time.Time)) bool {
-	return o.server.WithLedger(ctx, do)
+	return o.server.With(ctx, do)
 }

@@ -191,12 +191,15 @@ func (m *Member) recheck(now time.Time) {
 		if p.where != aside {
 			continue
 		}
+		if !p.large {
+			// Nothing grants it any longer; there may be no limit at all.
+			m.admit(p, false, now)
+			continue
+		}
 		v, by, _ := m.judge(p, now)
 		switch {
 		case v.Reason == budget.ReasonTooLarge:
 			m.refuse(p, v)
-		case !p.large:
-			m.admit(p, false, now)
 		case p.by.IsZero() || by.Before(p.by):
 			p.by, m.stale = by, true
 		}
@@ -206,7 +209,8 @@ func (m *Member) recheck(now time.Time) {
 // giveUp has the gate decide about the calls that wait aside when the pool is not heard for long: they have the safe share.
 // Whom that does not serve in time goes on hoping.
 func (m *Member) giveUp(now time.Time) {
-	if m.leased || m.gaveUp && !m.open || !m.open && now.Before(m.silentSince().Add(reconnect)) {
+	waits := !m.open && !m.draining && now.Before(m.silentSince().Add(reconnect))
+	if m.leased || m.gaveUp && !m.open || waits {
 		return
 	}
 	m.gaveUp = true

@@ -224,3 +224,24 @@ func TestEditsKeepWhoWaits(t *testing.T) {
 		}
 	})
 }
+
+// A route may lose its last limit while a large call waits to be granted: nothing holds that any longer.
+func TestARouteMayLoseAllItsLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, shared(""), 5, true)
+		p.connect(true)
+		time.Sleep(time.Second)
+		k := ticket(15_000, 0, 100*time.Second)
+		if v := p.Enter(k, time.Now()); v.State != budget.Queued {
+			t.Fatalf("%+v", v)
+		}
+		route := shared("")
+		route.Limits = nil
+		p.Configure(route, 5, time.Now())
+		if v, took := p.wait(t, k); v.State != budget.Admitted || took > time.Second {
+			t.Errorf("%+v after %v", v, took)
+		}
+		p.Release(k, admission.Settlement{Kind: admission.Kept})
+		p.atRest(t)
+	})
+}
