@@ -18,7 +18,7 @@ local function strictest(name, at)
     if string.sub(all[i], 1, 2) == 'r:' and records[id] == nil then add(cmsgpack.unpack(all[i + 1])) end
   end
   local b = touch(name, at)
-  if not R or (R == b.R and B == b.B) then return end
+  if not b or not R or (R == b.R and B == b.B) then return end
   if B < b.B and b.L > 0 then b.L = b.L * B / b.B end
   b.R, b.B = R, B
   settle(b, at)
@@ -34,18 +34,20 @@ local function hush(id, r, at)
   if last then n.ghost, n.till = {}, at + FORGET end
   for name, l in pairs(r.lines) do
     local b = touch(name, at)
-    b.apart = math.max(0, b.apart - l.apart)
-    b.told = math.max(0, b.told - reserved(l))
-    if l.need > 0 then b.asking, b.needs = b.asking - 1, math.max(0, b.needs - l.need) end
-    if b.own == id then b.own, b.e = nil, 0 end
-    if last then
-      local share = math.max(reserved(l), l.safe)
-      local g = b.slots and { 0, math.min(share, b.B / 2) } or { math.min(share, b.R / 2), l.burst }
-      n.ghost[name] = g
-      b.left, b.burst = b.left + g[1], b.burst + g[2]
+    if b then
+      b.apart = math.max(0, b.apart - l.apart)
+      b.told = math.max(0, b.told - reserved(l))
+      if l.need > 0 then b.asking, b.needs = b.asking - 1, math.max(0, b.needs - l.need) end
+      if b.own == id then b.own, b.e = nil, 0 end
+      if last then
+        local share = math.max(reserved(l), l.safe)
+        local g = b.slots and { 0, math.min(share, b.B / 2) } or { math.min(share, b.R / 2), l.burst }
+        n.ghost[name] = g
+        b.left, b.burst = b.left + g[1], b.burst + g[2]
+      end
+      settle(b, at)
     end
     l.apart, l.need, l.told, l.next = 0, 0, 0, 0
-    settle(b, at)
   end
   if last then schedule('n:' .. r.name, n.till) end
 end
@@ -53,7 +55,10 @@ end
 -- lay takes the share back that was left to a name.
 local function lay(name, at)
   local n = named(name)
-  if not n or not n.ghost then return end
+  if not n or not n.ghost then
+    redis.call('ZREM', TIMES, 'n:' .. name)
+    return
+  end
   for of, g in pairs(n.ghost) do
     local b = touch(of, at)
     if b then
@@ -70,9 +75,9 @@ local function burn(r, slots, at)
   local all = true
   for name, l in pairs(r.lines) do
     local b = touch(name, at)
-    if b.slots and not slots and held(l) > 0 then
+    if b and b.slots and not slots and held(l) > 0 then
       all = false
-    else
+    elseif b then
       b.H = math.max(0, b.H - held(l))
       l.s = l.s + held(l)
       settle(b, at)
@@ -89,7 +94,7 @@ local function close(id, r, at)
   n.records = n.records - 1
   for name, l in pairs(r.lines) do
     local b = budget(name)
-    if l.rate <= b.R or l.capacity <= b.B then strictest(name, at) end
+    if b and (l.rate <= b.R or l.capacity <= b.B) then strictest(name, at) end
   end
 end
 

@@ -54,13 +54,32 @@ local function raise(b, more)
   for i = 1, 3 do b.lack[i] = math.max(0, b.lack[i] - fits) end
 end
 
+-- sweep forgets the budgets that nobody has drawn on for long and of which nothing is out: those of policies that are no
+-- more. Names come and go, and would fill the account in the end.
+local function sweep()
+  local all = redis.call('HGETALL', ACCOUNT)
+  for i = 1, #all, 2 do
+    local name = string.sub(all[i], 3)
+    if string.sub(all[i], 1, 2) == 'b:' and budgets[name] == nil then
+      local b = cmsgpack.unpack(all[i + 1])
+      local idle = b.t + FORGET < acct.v and b.H <= 0 and b.left <= 0 and b.burst <= 0 and b.asking <= 0 and b.apart <= 0
+      if idle then
+        redis.call('HDEL', ACCOUNT, all[i])
+        budgets[name], acct.budgets = false, acct.budgets - 1
+      end
+    end
+  end
+end
+
 -- line returns a drawer's side of a budget, and the budget; both may begin here.
 local function line(r, want)
   local b, l = touch(want.name, acct.v), r.lines[want.name]
   if not b then
+    if acct.budgets >= MAX_BUDGETS then sweep() end
     if acct.budgets >= MAX_BUDGETS then return nil, nil, 'FULL there are too many budgets' end
     b = born(want, acct.v)
     budgets[want.name] = b
+    r.lines[want.name], l = nil, nil
   elseif b.slots ~= want.slots then
     return nil, nil, 'KIND the budget ' .. want.name .. ' is of another kind'
   end

@@ -4,6 +4,9 @@ local id = req.drawer .. '/' .. req.incarnation
 
 acct = load(ACCOUNT, 'account')
 if not acct then
+  -- Of three keys one may be lost alone: what the others say is of an account that is no more.
+  redis.call('EXPIRE', DRAWERS, 0)
+  redis.call('EXPIRE', TIMES, 0)
   local at = server_time()
   acct = {
     layout = LAYOUT, id = string.format('%.6f/%s', at, req.incarnation), n = 0, v = at, off = 0, agreed = 0, gen = 1,
