@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,13 @@ func (s *shelf) Store(_ context.Context, state ledger.State) error {
 	var err error
 	s.content, err = json.Marshal(state)
 	return err
+}
+
+// written are the times of all writes.
+func (s *shelf) written() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.writes)
 }
 
 func (s *shelf) fail(err error) {
@@ -309,16 +317,17 @@ func TestTheStateIsWrittenSparingly(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		leaveDrawings(o.all)
 		steady := 0
-		began := o.shelf.writes[0]
-		for i, at := range o.shelf.writes {
-			if i > 0 && at.Sub(o.shelf.writes[i-1]) < time.Second {
-				t.Errorf("two writes within %v", at.Sub(o.shelf.writes[i-1]))
+		written := o.shelf.written()
+		began := written[0]
+		for i, at := range written {
+			if i > 0 && at.Sub(written[i-1]) < time.Second {
+				t.Errorf("two writes within %v", at.Sub(written[i-1]))
 			}
 			if since := at.Sub(began); since > time.Minute && since < 9*time.Minute {
 				steady++
 			}
 		}
-		t.Logf("%d writes in all, %d in eight steady minutes", len(o.shelf.writes), steady)
+		t.Logf("%d writes in all, %d in eight steady minutes", len(o.shelf.written()), steady)
 		if steady > 2 {
 			t.Errorf("%d writes in eight minutes in which nothing changed", steady)
 		}
@@ -340,10 +349,10 @@ func TestC11GrantsGoOnWithoutTheAPIServer(t *testing.T) {
 		p.Policies[0].Routes[0].Limits[0].Burst = drawnBurst - 10
 		o.a.setPlan(p)
 		time.Sleep(20 * time.Second)
-		failed := len(o.shelf.writes)
+		failed := len(o.shelf.written())
 		o.shelf.fail(nil)
 		time.Sleep(5 * time.Second)
-		if n := len(o.shelf.writes); failed < 3 || failed > 25 || n == failed {
+		if n := len(o.shelf.written()); failed < 3 || failed > 25 || n == failed {
 			t.Errorf("%d writes failed in 20 seconds, %d came after", failed, n-failed)
 		}
 		leaveDrawings(o.all)
