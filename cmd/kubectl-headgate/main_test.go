@@ -64,7 +64,7 @@ func TestExitStatus(t *testing.T) {
 		"a policy":                {"", []string{"explain", "policy", good}, 0, "governs", ""},
 		"no policy":               {"", []string{"explain", "policy"}, 2, "", "give a file"},
 		"no such file":            {"", []string{"explain", "policy", "none.yaml"}, 1, "", "none.yaml: no such file"},
-		"another kind":            {"", []string{"explain", "policy", bad}, 1, "", "RateLimitPolicy is read"},
+		"another kind":            {"", []string{"explain", "policy", bad}, 1, "", "RateLimitPolicy and ProviderAccount are read"},
 		"an invalid policy":       {invalid, []string{"explain", "policy", "-"}, 1, "spec.providers[0].baseURL", ""},
 		"what kubectl get prints": {list, []string{"explain", "policy", "-"}, 0, "Policy team-y/a governs", ""},
 		"an empty list":           {"kind: List\nitems: []\n", []string{"explain", "policy", "-"}, 1, "", "standard input: no RateLimitPolicy"},

@@ -146,7 +146,8 @@ func TestLeadersChange(t *testing.T) {
 	}).within(t, 0)
 }
 
-// TestTwoClustersShareARedis: two installations with a policy of the same name draw on one store, each with more load than all of it.
+// TestTwoClustersShareARedis: two installations with a policy of the same name draw on one store, each with more load than all of it. An account that the store
+// does not know begins with nothing, and half of it is left to who may hold something: the first seconds bring little.
 func TestTwoClustersShareARedis(t *testing.T) {
 	along(t)
 	redis := redisserver.New(t)
@@ -158,7 +159,7 @@ func TestTwoClustersShareARedis(t *testing.T) {
 	other.cluster.store, other.cluster.name = redis.Address, "west"
 	other.open().scale(2)
 	stop := other.offer(0)
-	f.measure(0, seconds(), func() {}).within(t, 0.75)
+	f.measure(0, seconds(), func() {}).within(t, 0.25)
 	stop()
 	other.calls.Wait()
 }
