@@ -53,7 +53,7 @@ spec:
     baseURL: https://provider.llm-provider.svc
     credentialKey: anthropic
     accountRef: {name: %s}
-    deadline: {default: 2s}
+    deadline: {default: 10s}
 `, account)
 }
 
