@@ -149,7 +149,7 @@ func TestLeadersChange(t *testing.T) {
 // TestTwoClustersShareARedis: two installations with a policy of the same name draw on one store, each with more load than all of it. An account that the store
 // does not know begins with nothing, and half of it is left to who may hold something: the first seconds bring little.
 func TestTwoClustersShareARedis(t *testing.T) {
-	along(t)
+	onlyLong(t)
 	redis := redisserver.New(t)
 	redis.Run()
 	f := newFleet(t)
