@@ -105,10 +105,12 @@ func (s *Scheduler) holdReady(c *Call, h *hold, got, need fit) float64 {
 	aside := s.aside(c, b)
 	v := &s.single
 	b.look(v, i, keeping)
+	own, passes := b.ownSlope(i)
+	v.own = own
 	v.claims = append(v.claims, claim{from: min(a.positive(), aside), slope: v.own, most: aside})
 	ready := math.Inf(1)
 	if h.amount+aside <= a.ceiling()+b.eps {
-		ready = v.ownAfter(h.amount+aside, h.amount)
+		ready = min(v.ownAfter(h.amount+aside, h.amount), passes)
 	}
 	if need == entitled {
 		return ready

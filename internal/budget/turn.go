@@ -96,7 +96,7 @@ func (s *Scheduler) lacksFor(x *Call, h *hold, c *Call, mine *hold) bool {
 }
 
 // yieldsFor is how many seconds a call that could borrow must leave it, if nothing moves meanwhile: until those before
-// it lack no more what it would take, or wait for something else alone.
+// it lack no more what it would take, or it no longer borrows there.
 func (s *Scheduler) yieldsFor(c *Call) float64 {
 	wait := 0.0
 	for _, q := range s.active {
@@ -115,16 +115,48 @@ func (s *Scheduler) yieldsFor(c *Call) float64 {
 	return wait
 }
 
-// awaitsFor is when x lacks nothing any more that c would borrow.
+// awaitsFor is when x lacks nothing any more that c would borrow: each bucket is there for x, or c's own. Where x is
+// another group's, it is also when x begins to lack something that c does not need.
 func (s *Scheduler) awaitsFor(x, c *Call) float64 {
-	wait := 0.0
+	wait, ends := 0.0, math.Inf(1)
 	for k := range x.holds {
 		h := &x.holds[k]
-		if mine := c.holding(h.bucket); mine != nil && s.lacksFor(x, h, c, mine) {
-			wait = max(wait, s.holdReady(x, h, lacks, borrows))
+		mine := c.holding(h.bucket)
+		switch {
+		case mine == nil && x.lane.group != c.lane.group:
+			ends = min(ends, s.lacksAfter(x, h))
+		case mine != nil && s.lacksFor(x, h, c, mine):
+			wait = max(wait, min(s.holdReady(x, h, lacks, borrows), s.holdReady(c, mine, borrows, entitled)))
 		}
 	}
-	return wait
+	return min(wait, ends)
+}
+
+// lacksAfter is how long at least a bucket goes on serving the call: until it is full what others leave does not
+// shrink, from then on it shrinks as fast as their credits grow.
+func (s *Scheduler) lacksAfter(c *Call, h *hold) float64 {
+	b := h.bucket
+	s.refill(b)
+	if b.Kind == Slots || b.Fed || s.testHold(c, h) != borrows || b.goesFull(c.lane.index, h.amount) {
+		return math.Inf(1)
+	}
+	if full := after(min(b.top(), b.filling)-b.level, b.Rate, b.eps); full > 0 && len(b.reserves) == 0 {
+		return full
+	}
+	left, slope := b.level-h.amount+b.eps, 0.0
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		kept, most := a.positive(), a.ceiling()
+		if i == b.pos(c.lane.index) {
+			most = min(most, s.aside(c, b))
+			kept = min(kept, most)
+		}
+		left -= kept
+		if a.credit < most {
+			slope += a.share * b.Rate
+		}
+	}
+	return after(left, slope, 0)
 }
 
 // meets says whether the queue's calls and this one have a bucket in common.

@@ -3,7 +3,10 @@
 
 package budget
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // What the lanes of a group have is the group's: what one of them cannot keep of its refill goes to those that wait, so that
 // an owner has all of its part with whichever of its lanes it uses. What is left then is lent. What a group does not lend is
@@ -68,4 +71,36 @@ func (r *reserve) use(b *bucket) float64 {
 		}
 	}
 	return max(0, r.lost)
+}
+
+// ownSlope is how fast a lane's credit grows at most, its group passing on to it what full lanes cannot keep, and for how long
+// that is so: until one more of them is full.
+func (b *bucket) ownSlope(lane int) (slope, until float64) {
+	i := b.pos(lane)
+	slope, until = b.accounts[i].share*b.Rate, math.Inf(1)
+	for k := range b.reserves {
+		r := &b.reserves[k]
+		if !slices.Contains(r.accounts, int32(i)) { // #nosec G115 -- lanes are few
+			continue
+		}
+		passed := r.passed(b)
+		for _, j := range r.accounts {
+			if a := &b.accounts[j]; int(j) != i && a.credit+b.eps < a.ceiling() {
+				until = min(until, after(a.ceiling()-a.credit, a.share*b.Rate+passed, b.eps))
+			}
+		}
+		slope += passed
+	}
+	return slope, until
+}
+
+// passed is the rate of what the group's full lanes cannot keep.
+func (r *reserve) passed(b *bucket) float64 {
+	sum := 0.0
+	for _, j := range r.accounts {
+		if a := &b.accounts[j]; a.credit+b.eps >= a.ceiling() {
+			sum += a.share * b.Rate
+		}
+	}
+	return sum
 }
