@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/coordinator/drawing"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/ledger"
 )
@@ -161,7 +162,7 @@ func (b *budgets) tell(now time.Time) {
 		}
 		if g, ok := b.ledger.Grant(to, now); ok {
 			key := routeKey{to.Route.Policy, to.Route.Provider}
-			st.box.grant(key, wireGrant(key, &g))
+			st.box.grant(key, drawing.Grant(key.policy, key.provider, &g))
 			st.poke()
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/headgate-dev/headgate/internal/budget/pool"
+	"github.com/headgate-dev/headgate/internal/coordinator/drawing"
 	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -56,7 +57,7 @@ func newDrawCounts() drawCounts {
 
 // draw takes in what a gateway draws. One that draws too fast is read from more slowly, and cut off if it goes on.
 func (s *Server) draw(st *stream, draws *wire.Draws, now time.Time) error {
-	if !drawsWithinBounds(draws) {
+	if !drawing.WithinBounds(draws) {
 		return connect.NewError(connect.CodeInvalidArgument, errBadDraws)
 	}
 	if err := st.slow(now); err != nil {
@@ -69,7 +70,7 @@ func (s *Server) draw(st *stream, draws *wire.Draws, now time.Time) error {
 	first := false
 	for i, r := range routes {
 		if r != nil {
-			report := poolReport(draws.GetDraws()[i], r, addressOf(st.id.Pod).holder, st.incarnation)
+			report := drawing.Report(draws.GetDraws()[i], r.names, addressOf(st.id.Pod).holder, st.incarnation)
 			first = st.box.report(r.key, report) || first
 		}
 	}

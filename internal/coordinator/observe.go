@@ -79,8 +79,8 @@ func (sp *space) filter(report *wire.Report) (dropped int) {
 		if known == nil {
 			return true
 		}
-		r.Limits = slices.DeleteFunc(r.GetLimits(), func(l *wire.LimitReport) bool { return !known.limits[l.GetName()] })
-		r.Lanes = slices.DeleteFunc(r.GetLanes(), func(l *wire.LaneReport) bool { return !known.lanes[l.GetName()] })
+		r.Limits = slices.DeleteFunc(r.GetLimits(), func(l *wire.LimitReport) bool { return !known.names.Limits[l.GetName()] })
+		r.Lanes = slices.DeleteFunc(r.GetLanes(), func(l *wire.LaneReport) bool { return !known.names.Lanes[l.GetName()] })
 		return false
 	})
 	return all - len(report.Routes)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/coordinator/drawing"
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -32,8 +33,7 @@ type planRoute struct {
 	key    routeKey
 	policy *plan.Policy
 	route  *plan.Route
-	limits map[string]bool
-	lanes  map[string]bool
+	names  drawing.Names
 }
 
 // member is a gateway that is or was connected, until its pod goes.
@@ -86,22 +86,16 @@ func (sp *space) setPlan(p *plan.Plan, json []byte) {
 	}
 }
 
-// limit is a name that the route has.
-func (r *planRoute) limit(name string) (string, bool) { return name, r.limits[name] }
-
-// lane is one that it has.
-func (r *planRoute) lane(name string) (string, bool) { return name, r.lanes[name] }
-
 func newPlanRoute(policy *plan.Policy, route *plan.Route) *planRoute {
 	r := &planRoute{
 		key: routeKey{policy.Name, route.Name}, policy: policy, route: route,
-		limits: map[string]bool{}, lanes: map[string]bool{plan.DefaultLane: true},
+		names: drawing.Names{Limits: map[string]bool{}, Lanes: map[string]bool{plan.DefaultLane: true}},
 	}
 	for _, l := range route.Limits {
-		r.limits[l.Name] = true
+		r.names.Limits[l.Name] = true
 	}
 	for _, l := range route.Lanes {
-		r.lanes[l.Name] = true
+		r.names.Lanes[l.Name] = true
 	}
 	return r
 }

@@ -28,7 +28,7 @@ var parsers = map[string][]string{
 	"a plan":                        {"internal/plan FuzzParse"},
 	"the pod's labels":              {"internal/gateway/control FuzzParseLabels"},
 	"a policy's YAML":               {"internal/policy FuzzDecodeAndCompile", "internal/aliases FuzzCheck"},
-	"a gateway's draws":             {"internal/coordinator FuzzDraws"},
+	"a gateway's draws":             {"internal/coordinator/drawing FuzzDraws"},
 	"a coordinator's grants":        {"internal/gateway/share FuzzGrant"},
 	"what a leader left":            {"internal/ledger FuzzParseState"},
 	"a gateway's report":            {"internal/figures FuzzReport"},

@@ -1,7 +1,7 @@
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package coordinator
+package drawing
 
 import (
 	"time"
@@ -10,54 +10,57 @@ import (
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
-// poolReport is a draw as the pool reads it. Who holds is the stream's identity, and names that the plan's route does
+// Names are the limits and lanes that a route of the plan has.
+type Names struct{ Limits, Lanes map[string]bool }
+
+// Report is a draw as the pool reads it. Who holds is the stream's identity, and names that the plan's route does
 // not have are left out: whatever a gateway invents ends here. What the numbers are, the pool judges.
-func poolReport(d *wire.Draw, r *planRoute, holder string, incarnation uint64) *pool.Report {
+func Report(d *wire.Draw, names Names, holder string, incarnation uint64) *pool.Report {
 	report := &pool.Report{
 		Holder: holder, Incarnation: incarnation, Sequence: d.GetSequence(),
 		Term:  pool.Term{Epoch: d.GetTerm().GetEpoch(), Opening: d.GetTerm().GetOpening()},
 		Stamp: d.GetStamp(), Lease: time.Duration(d.GetLeaseNanos()), Draining: d.GetDraining(),
-		Seen: r.amounts(d.GetSeen()),
+		Seen: names.amounts(d.GetSeen()),
 	}
 	for _, c := range d.GetCounts() {
-		if name, ok := r.limit(c.GetLimit()); ok {
+		if name := c.GetLimit(); names.Limits[name] {
 			report.Counts = append(report.Counts, pool.Count{
 				Budget: name, Spent: c.GetSpent(), Returned: c.GetReturned(), Refunded: c.GetRefunded(), Held: c.GetHeld(),
 			})
 		}
 	}
 	for _, w := range d.GetWants() {
-		if name, ok := r.lane(w.GetLane()); ok {
-			report.Wants = append(report.Wants, pool.Want{Lane: name, Bulk: w.GetBulk(), Units: r.amounts(w.GetUnits())})
+		if name := w.GetLane(); names.Lanes[name] {
+			report.Wants = append(report.Wants, pool.Want{Lane: name, Bulk: w.GetBulk(), Units: names.amounts(w.GetUnits())})
 		}
 	}
 	return report
 }
 
 // amounts are those of the route's limits.
-func (r *planRoute) amounts(in []*wire.Amount) (out []pool.Amount) {
+func (n Names) amounts(in []*wire.Amount) (out []pool.Amount) {
 	for _, a := range in {
-		if name, ok := r.limit(a.GetLimit()); ok {
+		if name := a.GetLimit(); n.Limits[name] {
 			out = append(out, pool.Amount{Budget: name, Units: a.GetUnits()})
 		}
 	}
 	return out
 }
 
-// wireGrant is a grant as it is sent.
-func wireGrant(key routeKey, g *pool.Grant) *wire.Grant {
+// Grant is a grant as it is sent.
+func Grant(policy, provider string, g *pool.Grant) *wire.Grant {
 	out := &wire.Grant{
-		Policy: key.policy, Provider: key.provider, Incarnation: g.Incarnation,
+		Policy: policy, Provider: provider, Incarnation: g.Incarnation,
 		Term: &wire.Term{Epoch: g.Term.Epoch, Opening: g.Term.Opening},
-		Ack:  g.Ack, Stamp: g.Stamp, Recall: g.Recall, Totals: wireAmounts(g.Totals), Expected: wireAmounts(g.Expected),
+		Ack:  g.Ack, Stamp: g.Stamp, Recall: g.Recall, Totals: amountsOf(g.Totals), Expected: amountsOf(g.Expected),
 	}
 	for _, l := range g.Lanes {
-		out.Lanes = append(out.Lanes, &wire.LaneTotal{Lane: l.Lane, Units: wireAmounts(l.Units), Bulk: l.Bulk})
+		out.Lanes = append(out.Lanes, &wire.LaneTotal{Lane: l.Lane, Units: amountsOf(l.Units), Bulk: l.Bulk})
 	}
 	return out
 }
 
-func wireAmounts(in []pool.Amount) []*wire.Amount {
+func amountsOf(in []pool.Amount) []*wire.Amount {
 	out := make([]*wire.Amount, 0, len(in))
 	for _, a := range in {
 		out = append(out, &wire.Amount{Limit: a.Budget, Units: a.Units})
@@ -65,8 +68,8 @@ func wireAmounts(in []pool.Amount) []*wire.Amount {
 	return out
 }
 
-// drawsWithinBounds says whether a message of draws has no more than it may.
-func drawsWithinBounds(draws *wire.Draws) bool {
+// WithinBounds says whether a message of draws has no more than it may.
+func WithinBounds(draws *wire.Draws) bool {
 	if len(draws.GetDraws()) > wire.MaxRoutes {
 		return false
 	}

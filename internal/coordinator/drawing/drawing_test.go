@@ -1,25 +1,22 @@
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package coordinator
+package drawing
 
 import (
-	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/budget/pool"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
-func drawnRoute() *planRoute {
-	return &planRoute{
-		key: routeKey{"support", "anthropic"}, limits: map[string]bool{"tokens": true, "acme:tokens": true},
-		lanes: map[string]bool{"default": true, "batch": true},
+func drawnNames() Names {
+	return Names{
+		Limits: map[string]bool{"tokens": true, "acme:tokens": true}, Lanes: map[string]bool{"default": true, "batch": true},
 	}
 }
 
@@ -51,13 +48,13 @@ func TestDrawsBecomeThePoolsReports(t *testing.T) {
 		Seen:     []pool.Amount{{Budget: "acme:tokens", Units: 12}},
 		Draining: true,
 	}
-	if diff := cmp.Diff(want, poolReport(fullDraw(), drawnRoute(), "pod/uid", 99)); diff != "" {
+	if diff := cmp.Diff(want, Report(fullDraw(), drawnNames(), "pod/uid", 99)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
 func TestGrantsAreSentWhole(t *testing.T) {
-	got := wireGrant(routeKey{"support", "anthropic"}, &pool.Grant{
+	got := Grant("support", "anthropic", &pool.Grant{
 		Holder: "pod/uid", Incarnation: 99, Term: pool.Term{Epoch: 3, Opening: 4}, Ack: 7, Stamp: 8,
 		Totals: []pool.Amount{{Budget: "tokens", Units: 1}}, Expected: []pool.Amount{{Budget: "tokens", Units: 2}}, Recall: true,
 		Lanes: []pool.LaneTotal{{Lane: "batch", Units: []pool.Amount{{Budget: "tokens", Units: 3}}, Bulk: 8}},
@@ -88,54 +85,8 @@ func TestDrawsHaveBounds(t *testing.T) {
 		"too much wanted":   {&wire.Draws{Draws: []*wire.Draw{{Wants: []*wire.Want{{Units: amounts}}}}}, false},
 		"too much seen":     {&wire.Draws{Draws: []*wire.Draw{{Seen: amounts}}}, false},
 	} {
-		if got := drawsWithinBounds(tc.draws); got != tc.want {
+		if got := WithinBounds(tc.draws); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-}
-
-// FuzzDraws feeds whatever bytes mean to a pool beside an honest gateway: nothing breaks, no budget exceeds its bound, and
-// the honest one is still answered.
-func FuzzDraws(f *testing.F) {
-	absurd := fullDraw()
-	absurd.Draining = false
-	absurd.Counts[0].Held, absurd.Counts[2].Spent, absurd.Wants[0].Units[0].Units = math.NaN(), math.Inf(1), math.MaxFloat64
-	for _, d := range []*wire.Draw{fullDraw(), absurd, {}} {
-		seed, err := proto.Marshal(&wire.Draws{Draws: []*wire.Draw{d, absurd}})
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, message []byte) {
-		var draws wire.Draws
-		if proto.Unmarshal(message, &draws) != nil || !drawsWithinBounds(&draws) {
-			return
-		}
-		now := time.Unix(1_000_000, 0)
-		p := pool.New(pool.Config{
-			Budgets: []pool.Budget{{Name: "tokens", Rate: 100, Capacity: 1000}, {Name: "acme:tokens", Rate: 10, Capacity: 50}},
-			Lanes:   []budget.Lane{{Name: "default", Share: 0.5}, {Name: "batch", Share: 0.5}}, MaxHolders: 10,
-		}, pool.Leader{Epoch: 3, First: true}, now)
-		honest := &pool.Report{Holder: "honest", Incarnation: 1, Wants: []pool.Want{
-			{Lane: "default", Units: []pool.Amount{{Budget: "tokens", Units: 10}}},
-		}}
-		for i, d := range draws.GetDraws() {
-			now = now.Add(300 * time.Millisecond)
-			_ = p.Report(poolReport(d, drawnRoute(), "hostile", uint64(i%3)), now)
-			honest.Sequence++
-			if err := p.Report(honest, now); err != nil {
-				t.Fatalf("the honest report was not taken in: %v", err)
-			}
-			p.Advance(now)
-			if g, ok := p.Grant(pool.Key{Holder: "honest", Incarnation: 1}, now); !ok || g.Ack != honest.Sequence {
-				t.Fatalf("the honest gateway is not answered: %+v", g)
-			}
-			for _, b := range p.Figures(now).Budgets {
-				if most := map[string]float64{"tokens": 1000, "acme:tokens": 50}[b.Name]; !(b.Level+b.Held <= most+1e-6) {
-					t.Fatalf("%s: level %v and held %v exceed %v", b.Name, b.Level, b.Held, most)
-				}
-			}
-		}
-	})
 }
