@@ -21,8 +21,16 @@ func Key(name string) string { return "sk-" + KeyMark + "-" + name + "-" + KeyMa
 // Prompt is text with the mark on both sides.
 func Prompt(text string) string { return PromptMark + " " + text + " " + PromptMark }
 
-// around is how much of the text is shown on each side of a find.
-const around = 120
+// spelled are the marks' forms, and longest is more than any of them has.
+var spelled = map[string][]string{KeyMark: forms(KeyMark), PromptMark: forms(PromptMark)}
+
+const longest = 64
+
+// around is a find with some of the text on each side.
+func around(text string, at, length int) string {
+	const sides = 120
+	return text[max(0, at-sides):min(len(text), at+length+sides)]
+}
 
 // Keys finds a key's mark in text, also in base64 or hexadecimal, and returns where it stands; "" if it is not there.
 func Keys(text string) string { return find(text, KeyMark) }
@@ -35,10 +43,23 @@ func Any(text string) string {
 	return find(text, PromptMark)
 }
 
+// shapes are secrets that cannot be marked, since others make them: private keys, and the tokens of ServiceAccounts.
+var shapes = []string{"PRIVATE KEY-----", "eyJhbGciOi"}
+
+// Secrets finds either mark, a private key or a token.
+func Secrets(text string) string {
+	for _, shape := range shapes {
+		if i := strings.Index(text, shape); i >= 0 {
+			return around(text, i, len(shape))
+		}
+	}
+	return Any(text)
+}
+
 func find(text, mark string) string {
-	for _, form := range forms(mark) {
+	for _, form := range spelled[mark] {
 		if i := strings.Index(text, form); i >= 0 {
-			return text[max(0, i-around):min(len(text), i+len(form)+around)]
+			return around(text, i, len(form))
 		}
 	}
 	return ""
