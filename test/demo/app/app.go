@@ -11,8 +11,16 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/headgate-dev/headgate/test/demo/load"
+)
+
+const (
+	// drainFor is less than the thirty seconds that a pod has to end, with lingerFor, in which the driver may ask.
+	drainFor  = 25 * time.Second
+	drainPoll = 20 * time.Millisecond
+	lingerFor = 2 * time.Second
 )
 
 // maxBody bounds what a driver may send.
@@ -92,6 +100,16 @@ func (a *app) result() load.Result {
 	return a.run.result()
 }
 
+// drain waits for the end of a load whose calls are in flight, and lets its driver ask what became of them.
+func (a *app) drain() {
+	if a.result().State != load.Running {
+		return
+	}
+	for began := time.Now(); a.result().State == load.Running && time.Since(began) < drainFor; time.Sleep(drainPoll) {
+	}
+	time.Sleep(lingerFor)
+}
+
 // line is what is printed at the end.
 type line struct {
 	load.Result
@@ -102,6 +120,6 @@ type line struct {
 // summary is a result without each call's times.
 func summary(r load.Result) line {
 	out := line{r, load.Percentile(r.WaitsMillis, 0.5), load.Percentile(r.WaitsMillis, 0.99)}
-	out.WaitsMillis, out.DeclinedMillis = nil, nil
+	out.WaitsMillis, out.DeclinedMillis, out.Failures = nil, nil, nil
 	return out
 }

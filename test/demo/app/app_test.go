@@ -5,7 +5,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -169,5 +172,56 @@ func TestAppRefusesALoadItCannotMake(t *testing.T) {
 		if got := run(t, server, body); got != http.StatusBadRequest {
 			t.Errorf("%q: status %d", body, got)
 		}
+	}
+}
+
+// An answer that breaks off is told from a whole one, even where the SDK raises no error; and each failure says when its
+// call began and ended.
+func TestAppTellsBrokenAnswersFromWholeOnes(t *testing.T) {
+	provider, server, _ := startApp(t)
+	const calls = 2
+	if err := provider.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultTruncate, AfterContent: 4, Count: calls}); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().UnixMilli()
+	if got := run(t, server, `{"seconds":1,"callsPerMinute":240,"streamPercent":100,"openAIPercent":50}`); got != http.StatusAccepted {
+		t.Fatalf("status %d", got)
+	}
+	got := waitDone(t, server)
+	if got.OK != got.Calls-calls || got.Failed[load.Corrupt] == 0 || len(got.Failures) != calls {
+		t.Errorf("result = %+v", got)
+	}
+	for _, f := range got.Failures {
+		if f.StartedUnixMillis < began || f.EndedUnixMillis < f.StartedUnixMillis || f.Message == "" {
+			t.Errorf("failure %+v", f)
+		}
+	}
+	for name, a := range map[string]answer{
+		"nothing": {done: true}, "no end": {text: []byte(fakeprovider.Text(16))}, "short": {[]byte(fakeprovider.Text(15)), true},
+	} {
+		if !errors.Is(a.check(16), errCorrupt) {
+			t.Errorf("%s is taken for whole", name)
+		}
+	}
+}
+
+// An app that is told to end starts no new calls, and those in flight end well.
+func TestAppDrains(t *testing.T) {
+	provider, _, _ := startApp(t)
+	if err := provider.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultSlow, FirstByteMillis: 300, Count: -1}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	a := newApp(ctx, "support", io.Discard)
+	if !a.start(load.Run{Seconds: 60, CallsPerMinute: 1_200}.Complete()) {
+		t.Fatal("no load")
+	}
+	for a.result().InFlight < 3 {
+		<-time.After(5 * time.Millisecond)
+	}
+	stop()
+	a.drain()
+	if got := a.result(); got.State != load.Done || got.OK != got.Calls || got.InFlight != 0 || got.Calls < 3 {
+		t.Errorf("result = %+v", got)
 	}
 }

@@ -58,10 +58,14 @@ func (s *sdks) outcome(ctx context.Context, c load.Call) load.Outcome {
 	_, err := s.do(ctx, call{text: prompt(c.InputTokens), output: c.OutputTokens, openAI: c.OpenAI, stream: c.Stream})
 	out := load.Outcome{OK: err == nil, Millis: millis(time.Since(began))}
 	if err != nil {
-		message := err.Error()
-		out.Failure, out.Message = kindOf(err), message[:min(len(message), maxMessage)]
+		out.Failure, out.Message = kindOf(err), clipped(err)
 	}
 	return out
+}
+
+func clipped(err error) string {
+	message := err.Error()
+	return message[:min(len(message), maxMessage)]
 }
 
 // serveCall makes one call while its driver waits.

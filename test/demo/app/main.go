@@ -57,6 +57,7 @@ func serve(ctx context.Context, address string, a *app) error {
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
+		a.drain()
 		err = server.Close()
 	}
 	if errors.Is(err, http.ErrServerClosed) {

@@ -62,6 +62,11 @@ func (rec *recorder) finish(tokens int64, took, processing time.Duration, err er
 		}
 		kind := kindOf(err)
 		r.Failed[kind]++
+		if now := time.Now(); len(r.Failures) < load.MaxFailures {
+			r.Failures = append(r.Failures, load.Failure{
+				Kind: kind, Message: clipped(err), StartedUnixMillis: now.Add(-took).UnixMilli(), EndedUnixMillis: now.UnixMilli(),
+			})
+		}
 		if kind == load.Declined {
 			r.DeclinedMillis = append(r.DeclinedMillis, millis(took))
 		}
@@ -77,6 +82,7 @@ func (rec *recorder) result() load.Result {
 	out := rec.r
 	out.Failed = maps.Clone(rec.r.Failed)
 	out.WaitsMillis, out.DeclinedMillis = slices.Clone(rec.r.WaitsMillis), slices.Clone(rec.r.DeclinedMillis)
+	out.Failures = slices.Clone(rec.r.Failures)
 	slices.Sort(out.WaitsMillis)
 	slices.Sort(out.DeclinedMillis)
 	return out
@@ -88,6 +94,8 @@ func kindOf(err error) string {
 	var anthropicErr *anthropic.Error
 	var netErr net.Error
 	switch {
+	case errors.Is(err, errCorrupt):
+		return load.Corrupt
 	case errors.As(err, &openAIErr):
 		return kindOfAnswer(openAIErr.Response, openAIErr.Message)
 	case errors.As(err, &anthropicErr):

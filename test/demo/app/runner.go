@@ -40,13 +40,14 @@ func prompt(tokens int64) string {
 	return strings.Repeat(sentence, n/len(sentence)+1)[:n]
 }
 
-// run makes the load, and returns when its calls have ended or had their time to.
+// run makes the load, and returns when its calls have ended or had their time to. When ctx ends, no new ones are
+// started; those in flight are not cut: a careful app drains.
 func (r *runner) run(ctx context.Context) {
 	defer r.rec.end()
 	if !sleep(ctx, time.Until(time.UnixMilli(r.load.StartUnixMillis))) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.load.Length()+time.Duration(r.load.DrainSeconds)*time.Second)
+	flight, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.load.Length()+time.Duration(r.load.DrainSeconds)*time.Second)
 	defer cancel()
 	r.rec.begin()
 	began := time.Now()
@@ -57,7 +58,7 @@ func (r *runner) run(ctx context.Context) {
 		if at >= r.load.Length() || !sleep(ctx, time.Until(began.Add(at))) {
 			break
 		}
-		r.start(ctx, i, &calls)
+		r.start(flight, i, &calls)
 	}
 	calls.Wait()
 }

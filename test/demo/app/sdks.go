@@ -39,18 +39,22 @@ type call struct {
 	stream bool
 }
 
-// do makes a call, and says how long the provider itself took for the answer.
+// do makes a call, checks that the answer is whole, and says how long the provider itself took for it.
 func (s *sdks) do(ctx context.Context, c call) (processing time.Duration, err error) {
 	var res *http.Response
+	var a answer
 	switch {
 	case c.openAI && c.stream:
-		err = s.openAIStream(ctx, c, &res)
+		a, err = s.openAIStream(ctx, c, &res)
 	case c.openAI:
-		_, err = s.openAI.Chat.Completions.New(ctx, openAIParams(c), openaioption.WithResponseInto(&res))
+		a, err = s.openAIOnce(ctx, c, &res)
 	case c.stream:
-		err = s.anthropicStream(ctx, c, &res)
+		a, err = s.anthropicStream(ctx, c, &res)
 	default:
-		_, err = s.anthropic.Messages.New(ctx, anthropicParams(c), anthropicoption.WithResponseInto(&res))
+		a, err = s.anthropicOnce(ctx, c, &res)
+	}
+	if err == nil {
+		err = a.check(c.output)
 	}
 	return processingOf(res), err
 }
@@ -69,22 +73,51 @@ func anthropicParams(c call) anthropic.MessageNewParams {
 	}
 }
 
-func (s *sdks) openAIStream(ctx context.Context, c call, res **http.Response) error {
+func (s *sdks) openAIOnce(ctx context.Context, c call, res **http.Response) (a answer, err error) {
+	got, err := s.openAI.Chat.Completions.New(ctx, openAIParams(c), openaioption.WithResponseInto(res))
+	if err != nil {
+		return a, err
+	}
+	for _, choice := range got.Choices {
+		a.text = append(a.text, choice.Message.Content...)
+		a.done = choice.FinishReason != ""
+	}
+	return a, nil
+}
+
+func (s *sdks) openAIStream(ctx context.Context, c call, res **http.Response) (a answer, err error) {
 	stream := s.openAI.Chat.Completions.NewStreaming(ctx, openAIParams(c), openaioption.WithResponseInto(res))
 	defer func() { _ = stream.Close() }()
 	for stream.Next() {
-		_ = stream.Current() // a chat window would print it
+		for _, choice := range stream.Current().Choices {
+			a.text = append(a.text, choice.Delta.Content...)
+			a.done = a.done || choice.FinishReason != ""
+		}
 	}
-	return stream.Err()
+	return a, stream.Err()
 }
 
-func (s *sdks) anthropicStream(ctx context.Context, c call, res **http.Response) error {
+func (s *sdks) anthropicOnce(ctx context.Context, c call, res **http.Response) (a answer, err error) {
+	got, err := s.anthropic.Messages.New(ctx, anthropicParams(c), anthropicoption.WithResponseInto(res))
+	if err != nil {
+		return a, err
+	}
+	for _, block := range got.Content {
+		a.text = append(a.text, block.Text...)
+	}
+	a.done = got.StopReason != ""
+	return a, nil
+}
+
+func (s *sdks) anthropicStream(ctx context.Context, c call, res **http.Response) (a answer, err error) {
 	stream := s.anthropic.Messages.NewStreaming(ctx, anthropicParams(c), anthropicoption.WithResponseInto(res))
 	defer func() { _ = stream.Close() }()
 	for stream.Next() {
-		_ = stream.Current()
+		e := stream.Current()
+		a.text = append(a.text, e.Delta.Text...)
+		a.done = a.done || e.Type == "message_stop"
 	}
-	return stream.Err()
+	return a, stream.Err()
 }
 
 // processingOf reads how long the simulated provider took.

@@ -113,9 +113,23 @@ type Result struct {
 	// WaitsMillis are, for each call that ended well, its time less the provider's own, in order.
 	WaitsMillis []float64 `json:"waitsMillis,omitempty"`
 	// DeclinedMillis are the times of the calls that Headgate declined, in order.
-	DeclinedMillis    []float64 `json:"declinedMillis,omitempty"`
+	DeclinedMillis []float64 `json:"declinedMillis,omitempty"`
+	// Failures are the first MaxFailures of the calls that failed, as they ended.
+	Failures          []Failure `json:"failures,omitempty"`
 	StartedUnixMillis int64     `json:"startedUnixMillis,omitempty"`
 	EndedUnixMillis   int64     `json:"endedUnixMillis,omitempty"`
+}
+
+// MaxFailures bounds how many failures a result tells one by one.
+const MaxFailures = 1_000
+
+// Failure is one call that failed.
+type Failure struct {
+	Kind string `json:"kind"`
+	// Message is the SDK's.
+	Message           string `json:"message"`
+	StartedUnixMillis int64  `json:"startedUnixMillis"`
+	EndedUnixMillis   int64  `json:"endedUnixMillis"`
 }
 
 // Kinds of failure.
@@ -127,5 +141,7 @@ const (
 	Overloaded = "overloaded"
 	TimedOut   = "timed out"
 	Connection = "no connection"
-	Other      = "other"
+	// Corrupt: it ended without an error, and is not the provider's answer to the last byte.
+	Corrupt = "not the provider's answer"
+	Other   = "other"
 )

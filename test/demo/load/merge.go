@@ -24,6 +24,7 @@ func Merge(results []Result) Result {
 		}
 		out.WaitsMillis = append(out.WaitsMillis, r.WaitsMillis...)
 		out.DeclinedMillis = append(out.DeclinedMillis, r.DeclinedMillis...)
+		out.Failures = append(out.Failures, r.Failures...)
 		if out.StartedUnixMillis == 0 || r.StartedUnixMillis < out.StartedUnixMillis {
 			out.StartedUnixMillis = r.StartedUnixMillis
 		}
