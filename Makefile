@@ -75,6 +75,10 @@ FUZZLONG ?= 1h
 fuzz-long: ## Each fuzz target for FUZZLONG (default 1h), all of them whatever is found; what was found at the end.
 	KEEP_GOING=1 hack/fuzz $(FUZZLONG)
 
+.PHONY: explore
+explore: ## Property tests and random histories from a fresh seed, EXPLORE=10 times as long; SEED=N goes from there. Not part of CI.
+	hack/explore
+
 .PHONY: bench
 bench: ## Benchmarks, and the gateway beside a bare reverse proxy in one run.
 	hack/bench

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // leastSystems is how many random systems a full run must have tried.
@@ -43,7 +45,7 @@ func TestMain(m *testing.M) {
 func check(t *testing.T, n int, property func(*rapid.T)) {
 	t.Helper()
 	if !given {
-		if err := flag.Set("rapid.checks", strconv.Itoa(max(1, n/fewer))); err != nil {
+		if err := flag.Set("rapid.checks", strconv.Itoa(max(1, n*seed.Times()/fewer))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func owned(kind, name string, labels map[string]string) *corev1.Pod {

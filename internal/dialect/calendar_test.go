@@ -9,6 +9,8 @@ import (
 	_ "time/tzdata" // the zones to compare with
 
 	"pgregory.net/rapid"
+
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // The rule that is written down agrees with the zone database, the hours around both settings of the clock included.

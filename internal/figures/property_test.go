@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/sidecar"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // TestInjectTwiceIsOnce holds for any pod, with another webhook adding to it in between or not.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // history draws a world of tenants, and what goes wrong and is edited in it.
@@ -30,14 +31,14 @@ type history struct {
 // most is how many gateways there are at a time.
 const most = 6
 
-func drawHistory(tb testing.TB, seed int64) *history {
+func drawHistory(tb testing.TB, number int64) *history {
 	tb.Helper()
-	r := rand.New(rand.NewSource(seed))
+	r := rand.New(rand.NewSource(number))
 	f := fate{
 		lost: r.Float64() * r.Float64() * 0.5, doubled: r.Float64() * 0.3,
 		delay: time.Duration(math.Exp(r.Float64()*7)) * time.Millisecond, late: r.Float64() * 0.2,
 	}
-	h := &history{world: newWorld(tb, seed, f), r: r, bursts: map[string]float64{}}
+	h := &history{world: newWorld(tb, number, f), r: r, bursts: map[string]float64{}}
 	if r.Intn(2) == 0 {
 		h.drift = func() float64 { return (2*r.Float64() - 1) * 1e-3 }
 	}
@@ -221,7 +222,7 @@ func (h *history) check() {
 // The theorem, for all limits of all accounts and policies: whatever the network does, whoever crashes, leads and edits,
 // P, what gateways have and what may be out are at most B', and in every interval no more is spent than B' + R·length.
 func TestTheTheoremHoldsOverEditsAndLeaders(t *testing.T) {
-	n := histories
+	n := histories * seed.Times()
 	if testing.Short() {
 		n /= 10
 	}
@@ -231,8 +232,8 @@ func TestTheTheoremHoldsOverEditsAndLeaders(t *testing.T) {
 		for shard := range shards {
 			t.Run(fmt.Sprint(shard), func(t *testing.T) {
 				t.Parallel()
-				for seed := shard; seed < n; seed += shards {
-					h := drawHistory(t, int64(seed))
+				for i := shard; i < n; i += shards {
+					h := drawHistory(t, seed.First()+int64(i))
 					h.note()
 					h.play()
 					leaders.Add(int64(h.epoch))
@@ -257,8 +258,9 @@ func TestTheTheoremHoldsOverEditsAndLeaders(t *testing.T) {
 
 // conforming worlds have the same routes whatever the order in which they were written.
 func TestThePoolsDoNotDependOnTheOrderOfEdits(t *testing.T) {
-	for seed := range int64(50) {
-		h := drawHistory(t, seed)
+	for i := range 50 * seed.Times() {
+		number := seed.First() + int64(i)
+		h := drawHistory(t, number)
 		h.arrival()
 		for range 10 {
 			h.event()
@@ -277,11 +279,11 @@ func TestThePoolsDoNotDependOnTheOrderOfEdits(t *testing.T) {
 		fresh.SetAccounts(h.accounts, start)
 		fresh.Lead(Leadership{Epoch: 99}, start)
 		if len(fresh.pools) != len(l.pools) {
-			t.Fatalf("seed %d: %d pools, and %d when written at once", seed, len(l.pools), len(fresh.pools))
+			t.Fatalf("seed %d: %d pools, and %d when written at once", number, len(l.pools), len(fresh.pools))
 		}
 		for key, s := range fresh.pools {
 			if other := l.pools[key]; other == nil || other.digest != s.digest {
-				t.Fatalf("seed %d: pool %v differs", seed, key)
+				t.Fatalf("seed %d: pool %v differs", number, key)
 			}
 		}
 	}

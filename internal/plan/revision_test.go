@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func TestRevisionGrowsOverDeletionAndClockSteps(t *testing.T) {

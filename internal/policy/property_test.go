@@ -13,6 +13,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func drawPolicies(t *rapid.T) []v1alpha1.RateLimitPolicy {

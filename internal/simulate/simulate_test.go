@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/simulate"
 	"github.com/headgate-dev/headgate/internal/simulate/workload"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // TestA60000TokenCallTakesNineSecondsFromEmpty: 60,000/(400,000/60), to the nanosecond, and no 429.

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func TestAmountsAsPeopleSayThem(t *testing.T) {

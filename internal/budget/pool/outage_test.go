@@ -8,12 +8,14 @@ import (
 	"math/rand"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // hungry is a network of mode LastGrant, where gateways spend what they can at every moment.
-func hungry(t *testing.T, seed int64) (*loaded, []*load) {
+func hungry(t *testing.T, number int64) (*loaded, []*load) {
 	t.Helper()
-	r := rand.New(rand.NewSource(seed))
+	r := rand.New(rand.NewSource(number))
 	n := 2 + r.Intn(5)
 	cfg := canonical(n + r.Intn(4))
 	for i := range cfg.Budgets {
@@ -36,9 +38,9 @@ func hungry(t *testing.T, seed int64) (*loaded, []*load) {
 // while any of them come and go, and what they need changes.
 func TestLastGrantsStayWithinTheRate(t *testing.T) {
 	cut, used := 0, 0.0
-	for seed := range int64(30) {
-		l, loads := hungry(t, seed)
-		r := rand.New(rand.NewSource(seed))
+	for i := range 30 * seed.Times() {
+		l, loads := hungry(t, seed.First()+int64(i))
+		r := rand.New(rand.NewSource(seed.First() + int64(i)))
 		for range 12 {
 			for _, g := range l.gateways {
 				if r.Intn(3) == 0 {

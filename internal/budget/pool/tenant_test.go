@@ -106,12 +106,15 @@ func TestWhatNobodyClaimsIsDividedByMaxMin(t *testing.T) {
 		}
 		l := tenants(t, of...)
 		var loads []*load
+		const d = 4 * time.Minute
+		part := 0.0
 		for i, need := range needs {
 			tokens := rapid.Float64Range(500, 4000).Draw(r, "tokens")
+			part += tokens / (l.cfg.Budgets[0].Rate * d.Seconds())
 			loads = append(loads, l.offer(i, &load{lane: fmt.Sprint("t", i), tokens: tokens, perSecond: need * l.cfg.Budgets[0].Rate / tokens}))
 		}
 		l.goOn(90 * time.Second)
-		got, want := l.got(4*time.Minute, loads...), fair(of, needs)
+		got, want := l.got(d, loads...), fair(of, needs)
 		l.check()
 		sum, all := 0.0, 0.0
 		for i := range of {
@@ -120,7 +123,8 @@ func TestWhatNobodyClaimsIsDividedByMaxMin(t *testing.T) {
 				r.Errorf("tenant %d: %+v needs %.2f and had %.3f, fair is %.3f; all %.3f of %.3f", i, of[i], needs[i], got[i], want[i], got, want)
 			}
 		}
-		if sum < 0.98*min(1, all) {
+		// Calls are whole: of what each needs, one may have gone just before or go just after.
+		if sum < 0.98*min(1, all)-part {
 			r.Errorf("%.3f of the rate were used, %.2f is needed", sum, all)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // check fails if the pool's books or the theorem do not hold at this moment.
@@ -185,9 +186,9 @@ func (h *history) may(g *gateway) Use {
 	return u
 }
 
-func drawHistory(tb testing.TB, seed int64) *history {
+func drawHistory(tb testing.TB, number int64) *history {
 	tb.Helper()
-	r := rand.New(rand.NewSource(seed))
+	r := rand.New(rand.NewSource(number))
 	h := &history{r: r, overspends: r.Intn(3) == 0}
 	f := fate{
 		lost: r.Float64() * r.Float64() * 0.5, doubled: r.Float64() * 0.3,
@@ -196,7 +197,7 @@ func drawHistory(tb testing.TB, seed int64) *history {
 	if r.Intn(2) == 0 {
 		h.drift = 1e-3
 	}
-	h.network = newNetwork(tb, seed, drawConfig(r), f)
+	h.network = newNetwork(tb, number, drawConfig(r), f)
 	h.editing = r.Intn(3) == 0
 	if r.Intn(3) == 0 {
 		h.seen = h.say
@@ -311,7 +312,7 @@ func (h *history) act() {
 // The theorem: whatever the network does, whoever crashes and leads, P and all true balances are at most B', and in
 // every interval no more is spent than B' + R·length and the debt of settlements.
 func TestTheTheoremHoldsUnderAnyNetwork(t *testing.T) {
-	n := histories
+	n := histories * seed.Times()
 	if testing.Short() {
 		n /= 10
 	}
@@ -321,8 +322,8 @@ func TestTheTheoremHoldsUnderAnyNetwork(t *testing.T) {
 		for shard := range shards {
 			t.Run(fmt.Sprint(shard), func(t *testing.T) {
 				t.Parallel()
-				for seed := shard; seed < n; seed += shards {
-					h := drawHistory(t, int64(seed))
+				for i := shard; i < n; i += shards {
+					h := drawHistory(t, seed.First()+int64(i))
 					h.play()
 					reports.Add(int64(h.reported))
 					leaders.Add(int64(h.epoch))

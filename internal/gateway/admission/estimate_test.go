@@ -16,6 +16,7 @@ import (
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // billed is a call whose input was charged whole.

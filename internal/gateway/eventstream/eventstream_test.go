@@ -11,6 +11,8 @@ import (
 	aws "github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // seen is what a handler was told.

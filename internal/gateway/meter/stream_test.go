@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func event() http.Header {

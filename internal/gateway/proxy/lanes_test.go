@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // fiveLanes is a route with a lane of each kind of rule.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // Whatever happens to messages, gateways and leaders, members together spend no more than was granted: in no interval more

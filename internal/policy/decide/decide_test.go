@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 var start = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/simulate/clock"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // Whatever is asked for in whatever order happens by time, then in the order it was asked for.

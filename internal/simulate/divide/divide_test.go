@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func TestParts(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/simulate/workload"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

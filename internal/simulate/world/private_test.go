@@ -13,6 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/simulate/clock"
 	"github.com/headgate-dev/headgate/internal/simulate/workload"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // promised is the canonical route with a lane of 40 %.

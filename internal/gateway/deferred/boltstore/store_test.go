@@ -18,6 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/storetest"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/ticket"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

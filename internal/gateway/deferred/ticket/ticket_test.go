@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func sample() *Ticket {

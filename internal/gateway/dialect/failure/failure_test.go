@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // TestShapesOfErrorBodies: the same error, however it is wrapped.

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 // check holds what no body may break.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider/bucket"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
