@@ -145,7 +145,7 @@ func TestA6AndA17DeclinedRefusalRaisesTheSDKsOwnErrorWithoutFurtherSends(t *test
 	if !errors.As(err, &anthropicError) || anthropicError.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("anthropic: %v", err)
 	}
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("declining took %s", took)
 	}
 	if n := len(g.Provider.Arrivals()); n != 2 {

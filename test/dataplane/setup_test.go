@@ -5,11 +5,12 @@ package dataplane
 
 import (
 	"fmt"
-	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
@@ -60,20 +61,19 @@ func startWith(t *testing.T, opts fakeprovider.Options, policy func(url string) 
 	})}
 }
 
+// checkMetrics waits until the metrics have all lines: an answer may be with its caller before its call is counted.
 func (g *gateway) checkMetrics(want ...string) {
 	g.t.Helper()
-	status, body := g.Get(g.Admin + "/metrics")
-	if status != http.StatusOK {
-		g.t.Fatalf("metrics: %d %s", status, body)
-	}
-	for _, line := range want {
-		if !strings.Contains(body, line+"\n") {
-			g.t.Errorf("metrics lack %s", line)
+	var lacks []string
+	var body string
+	for deadline := time.Now().Add(dataplane.Patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		_, body = g.Get(g.Admin + "/metrics")
+		lacks = slices.DeleteFunc(slices.Clone(want), func(line string) bool { return strings.Contains(body, line+"\n") })
+		if len(lacks) == 0 {
+			return
 		}
 	}
-	if g.t.Failed() {
-		g.t.Log(body)
-	}
+	g.t.Errorf("metrics lack %s in\n%s", strings.Join(lacks, "\n"), body)
 }
 
 // metric is the value of one series.

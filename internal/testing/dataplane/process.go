@@ -4,10 +4,12 @@
 package dataplane
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Descriptors is how many files and connections the gateway has open.
@@ -18,6 +20,27 @@ func (g *Gateway) Descriptors() int {
 		g.T.Fatal(err)
 	}
 	return len(open)
+}
+
+// ProcessorTime is what the gateway has used of the processors, which is the same on a machine that others keep busy.
+func (g *Gateway) ProcessorTime() time.Duration {
+	g.T.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", g.Cmd.Process.Pid))
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	// After the name, which may hold anything, the 12th and 13th fields are of the program and of the system.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const user, system, tick = 11, 12, 10 * time.Millisecond
+	var total time.Duration
+	for _, field := range []int{user, system} {
+		ticks, err := strconv.Atoi(fields[field])
+		if err != nil {
+			g.T.Fatal(err)
+		}
+		total += time.Duration(ticks) * tick
+	}
+	return total
 }
 
 // Resident is the memory that the gateway has, in bytes.
