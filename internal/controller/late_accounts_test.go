@@ -39,7 +39,14 @@ func TestAccountsAreWatchedOnceTheirTypeIsServed(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		old.RunKubectl(t, "apply", "-f", file)
+		// A type is established a moment before it is served.
+		eventually(t, func() string {
+			out, err := old.TryKubectl(t, "apply", "-f", file)
+			if err != nil {
+				return out + err.Error()
+			}
+			return ""
+		})
 	}
 	apply("policy", strings.NewReplacer("%s", ns).Replace(strings.Replace(ofAccountYAML, "{name: %s}", "{name: late}", 1)))
 	expect := func(want string) {

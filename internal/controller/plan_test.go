@@ -257,8 +257,8 @@ func TestE8NothingHoldsUpDeletion(t *testing.T) {
 	applyPolicy(t, ns, "default", "", "400k")
 	waitPlan(t, ns, "with one policy", hasPolicies(1))
 	env.RunKubectl(t, "delete", "namespace", ns, "--wait=false")
-	env.RunKubectl(t, "delete", "hgp", "--all", "-n", ns, "--timeout=20s")
-	env.RunKubectl(t, "delete", "configmap", "--all", "-n", ns, "--timeout=20s")
+	env.RunKubectl(t, "delete", "hgp", "--all", "-n", ns, "--timeout=3m")
+	env.RunKubectl(t, "delete", "configmap", "--all", "-n", ns, "--timeout=3m")
 	time.Sleep(2 * podsSettle)
 	var left v1alpha1.RateLimitPolicyList
 	if err := env.Client.List(t.Context(), &left, client.InNamespace(ns)); err != nil || len(left.Items) > 0 {

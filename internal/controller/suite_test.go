@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -272,16 +273,33 @@ func reason(p *v1alpha1.RateLimitPolicy, kind string) string {
 	return string(c.Status) + "/" + c.Reason
 }
 
+// patience is for machines that are many times too slow: what is looked for is that it comes, not when.
+const patience = 5 * time.Minute
+
 // eventually waits, with a generous limit, until check returns "" and else fails with what it said last.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
 	said := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if said = check(); said == "" {
 			return
 		}
 	}
 	t.Fatal(said)
+}
+
+// quiet waits until nothing of what versions reads is written over three refreshes, each of which tick goes with: what was
+// still on its way at first may be written, on a slow machine late, but who writes at each look is never quiet.
+func quiet(t *testing.T, tick func(), versions func() string) {
+	t.Helper()
+	eventually(t, func() string {
+		before := versions()
+		for range 6 {
+			time.Sleep(RefreshInterval / 2)
+			tick()
+		}
+		return cmp.Diff(before, versions())
+	})
 }
 
 // readPlan returns the plan the namespace's ConfigMap holds, nil where it holds none.

@@ -13,8 +13,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
-// A thousand gateways of one namespace, in waves: all are connected, and run an edit within
-// two seconds on an idle machine; the bounds are tenfold.
+// patience is for what is waited for in real time, on machines that are many times too slow.
+const patience = 5 * time.Minute
+
+// A thousand gateways of one namespace, in waves: all are connected, and run an edit, within two seconds on an idle machine.
+// How soon it is on a given one is what make scale measures.
 func TestAThousandStreams(t *testing.T) {
 	const n, wave = manyGateways, 50
 	w := newWorld(t)
@@ -34,14 +37,14 @@ func TestAThousandStreams(t *testing.T) {
 	for i := range gateways {
 		gateways[i] = w.join(w.pod("ns", name(i), nil), func(g *gateway) { g.routes = routes })
 		if came := i + 1; came%wave == 0 {
-			eventuallyEvery(t, 50*time.Millisecond, time.Minute, "a wave to report", func() bool { return len(r.Reporting("ns")) == came })
+			eventuallyEvery(t, 50*time.Millisecond, patience, "a wave to report", func() bool { return len(r.Reporting("ns")) == came })
 		}
 	}
 	t.Logf("%d gateways connected in %v", n, time.Since(began))
 
 	p.Revision = 2
 	r.setPlan(p)
-	took := eventuallyEvery(t, 100*time.Millisecond, 20*time.Second, "the edit to be acknowledged by all", func() bool {
+	took := eventuallyEvery(t, 100*time.Millisecond, patience, "the edit to be acknowledged by all", func() bool {
 		acknowledged := 0
 		for _, ack := range r.Acknowledged("ns") {
 			if ack.Revision == 2 {

@@ -101,7 +101,7 @@ func TestE12RealTokensSpeakForTheirPodOnly(t *testing.T) {
 	}
 
 	must(t, env.Client.Delete(t.Context(), a.pod, client.GracePeriodSeconds(0)))
-	eventually(t, 30*time.Second, "a deleted pod's token to be refused", func() bool {
+	eventually(t, patience, "a deleted pod's token to be refused", func() bool {
 		_, err := review.Review(t.Context(), bound)
 		return errors.Is(err, coordinator.ErrNotVerified)
 	})
@@ -128,12 +128,12 @@ func testRealStream(t *testing.T, a account, review coordinator.Reviewer, bound 
 	acknowledged := func(revision int64) func() bool {
 		return func() bool { return r.Acknowledged(a.pod.Namespace)[a.identity()].Revision == revision }
 	}
-	eventually(t, 20*time.Second, "the first plan", acknowledged(1))
+	eventually(t, patience, "the first plan", acknowledged(1))
 
 	p.Revision = 2
 	pushed := time.Now()
 	r.setPlan(p)
-	eventually(t, 20*time.Second, "the edit", acknowledged(2))
+	eventually(t, patience, "the edit", acknowledged(2))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t.Logf("an edit was in force after %v and acknowledged after %v", g.planned.Sub(pushed), time.Since(pushed))

@@ -24,7 +24,10 @@ import (
 // The limits are for a busy machine; an idle one needs five seconds.
 const (
 	startTimeout = 3 * time.Minute
-	stopTimeout  = time.Minute
+	stopTimeout  = 5 * time.Minute
+	// starts is how often a start is tried: of the free ports that are chosen first, another process may take one before
+	// they are listened on.
+	starts = 3
 )
 
 // Options change what Start starts.
@@ -108,10 +111,9 @@ func New(opts Options) (*Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := newServer(root, assets, scheme, opts)
-	config, err := server.Start()
+	server, config, err := start(func() *envtest.Environment { return newServer(root, assets, scheme, opts) })
 	if err != nil {
-		return nil, errors.Join(err, server.Stop())
+		return nil, err
 	}
 	cl, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
@@ -126,6 +128,18 @@ func New(opts Options) (*Env, error) {
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
+}
+
+// start starts a server that is made anew for each try.
+func start(made func() *envtest.Environment) (server *envtest.Environment, config *rest.Config, err error) {
+	for range starts {
+		server = made()
+		if config, err = server.Start(); err == nil {
+			return server, config, nil
+		}
+		err = errors.Join(err, server.Stop())
+	}
+	return nil, nil, err
 }
 
 func newServer(root, assets string, scheme *runtime.Scheme, opts Options) *envtest.Environment {
