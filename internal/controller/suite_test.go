@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,19 +17,23 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/ledger"
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/status"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/controlplane"
 )
 
@@ -39,13 +44,15 @@ var (
 	gateways   = &fakeGateways{figures: map[string]figures.PolicyFigures{}, plans: map[string]int64{}, changed: make(chan struct{}, 1)}
 	pools      = &fakePools{figures: ledger.Figures{Accounts: map[string]ledger.AccountFigures{}, Routes: map[ledger.Route]ledger.RouteFigures{}}}
 	reconciler *Reconciler
+	// shown is what the controller logs and writes, in which no key may stand.
+	shown canary.Watch
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 // run stops the controller before the API server, which else waits for its watches to end.
 func run(m *testing.M) (code int) {
-	ctrl.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.FromSlogHandler(logs.Handler(shown.Log("the log"), slog.LevelDebug)))
 	var err error
 	if env, err = controlplane.New(controlplane.Options{}); err != nil {
 		fmt.Println("start a control plane:", err)
@@ -64,7 +71,9 @@ func run(m *testing.M) (code int) {
 		cancel()
 		return 1
 	}
-	code = m.Run()
+	shown.At("the API", func() (string, error) { return env.Written(context.Background()) })
+	shown.At("the metrics", func() (string, error) { return exposition(metrics.Registry, reconciler.Collector()) })
+	code = shown.Run(m)
 	cancel()
 	if err := <-done; err != nil {
 		fmt.Println("controller:", err)
@@ -98,6 +107,16 @@ func startController(ctx context.Context, done chan<- error) error {
 	}
 	go func() { done <- mgr.Start(ctx) }()
 	return nil
+}
+
+// exposition is what a scrape would get of a registry and a collector that is not in it.
+func exposition(from prometheus.Gatherer, more prometheus.Collector) (string, error) {
+	own := prometheus.NewRegistry()
+	if err := own.Register(more); err != nil {
+		return "", err
+	}
+	families, err := prometheus.Gatherers{from, own}.Gather()
+	return fmt.Sprint(families), err
 }
 
 // fakePools keep the accounts they are told, and say of budgets what tests want them to.
@@ -341,7 +360,7 @@ func createPod(t *testing.T, namespace, name string, labels map[string]string, w
 	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: labels},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "app"}}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "app", Env: []corev1.EnvVar{{Name: "ANTHROPIC_API_KEY", Value: controlplane.AppKey}}}}},
 	}
 	if withGateway {
 		always := corev1.ContainerRestartPolicyAlways

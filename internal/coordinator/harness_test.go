@@ -108,10 +108,10 @@ func (w *world) start(name string, bounds coordinator.Bounds, listener net.Liste
 		reviewer = w
 	}
 	r.Server = coordinator.New(coordinator.Options{
-		Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds, States: w.states,
+		Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds, States: w.states, Log: said,
 	})
 	r.http = coordinator.NewHTTPServer(r.Server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &w.cert, nil })
-	r.http.ErrorLog = log.New(discard{}, "", 0)
+	r.http.ErrorLog = log.New(written, "", 0)
 	if listener == nil {
 		listener = r.pipes
 	}
@@ -127,12 +127,9 @@ func (w *world) start(name string, bounds coordinator.Bounds, listener net.Liste
 	return r
 }
 
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
 // kill ends a replica as a crash does: no goodbye.
 func (r *replica) kill() {
+	r.measure()
 	r.world.mu.Lock()
 	delete(r.world.replicas, r.name+":8443")
 	r.world.mu.Unlock()
@@ -206,7 +203,7 @@ func (w *world) Gateways(namespace string) (pods []figures.Pod) {
 
 var errDown = errors.New("the API server is down")
 
-// Review implements coordinator.Reviewer: tokens are namespace/name/uid.
+// Review implements coordinator.Reviewer: tokens are namespace/name/uid, and a mark.
 func (w *world) Review(_ context.Context, token string) (coordinator.Identity, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -214,7 +211,7 @@ func (w *world) Review(_ context.Context, token string) (coordinator.Identity, e
 		return coordinator.Identity{}, errDown
 	}
 	part := strings.Split(token, "/")
-	if len(part) != 3 {
+	if len(part) != 4 {
 		return coordinator.Identity{}, coordinator.ErrNotVerified
 	}
 	return coordinator.Identity{Pod: figures.Pod{Namespace: part[0], Name: part[1], UID: part[2]}, Expires: w.expires}, nil
@@ -284,7 +281,7 @@ func (w *world) join(pod figures.Pod, prepare ...func(*gateway)) *gateway {
 		URL: "https://" + serviceName + ":8443", TokenFile: file, CA: func() []byte { return w.ca },
 		Identity: report.Identity{Namespace: pod.Namespace, PodName: pod.Name, PodUID: pod.UID},
 		Version:  "v1.2.3", Contract: "1",
-		Source: g, Plans: g, Dial: g.dial,
+		Source: g, Plans: g, Dial: g.dial, Log: repeated,
 	})
 	must(w.t, err)
 	g.Client = client

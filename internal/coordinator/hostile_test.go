@@ -20,6 +20,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -47,7 +48,9 @@ func (w *world) raw(token string) raw {
 	return raw{stream, func() { cancel(); transport.CloseIdleConnections() }}
 }
 
-func token(p figures.Pod) string { return p.Namespace + "/" + p.Name + "/" + p.UID }
+func token(p figures.Pod) string {
+	return strings.Join([]string{p.Namespace, p.Name, p.UID, canary.Key("token")}, "/")
+}
 
 func hello(p figures.Pod) *wire.Up {
 	return &wire.Up{Message: &wire.Up_Hello{Hello: &wire.Hello{
@@ -85,7 +88,7 @@ func TestE12ForgedNamesAreRefused(t *testing.T) {
 		"another pod's UID":    {token(pod), figures.Pod{Namespace: "ns", Name: "a", UID: "uid-b"}, connect.CodePermissionDenied},
 		"another namespace":    {token(pod), figures.Pod{Namespace: "other", Name: "a", UID: "uid-a"}, connect.CodePermissionDenied},
 		"no token":             {"", pod, connect.CodeUnauthenticated},
-		"a token of something": {"rubbish", pod, connect.CodeUnauthenticated},
+		"a token of something": {"rubbish-" + canary.Key("token"), pod, connect.CodeUnauthenticated},
 		"an endless token":     {strings.Repeat("x", 20<<10), pod, connect.CodeUnauthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/inject"
 	"github.com/headgate-dev/headgate/internal/sidecar"
+	"github.com/headgate-dev/headgate/internal/testing/controlplane"
 )
 
 var optedIn = map[string]string{v1alpha1.LabelInject: v1alpha1.InjectEnabled}
@@ -28,7 +29,7 @@ func newPod(namespace, name string) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		// The suite's API server runs without the admission that fills in the service account.
 		Spec: corev1.PodSpec{ServiceAccountName: "default", Containers: []corev1.Container{{
-			Name: "app", Image: "example/app",
+			Name: "app", Image: "example/app", Env: []corev1.EnvVar{{Name: "ANTHROPIC_API_KEY", Value: controlplane.AppKey}},
 			SecurityContext: &corev1.SecurityContext{ // passes the standard "restricted"
 				AllowPrivilegeEscalation: &no, RunAsNonRoot: &yes, RunAsUser: &user,
 				Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

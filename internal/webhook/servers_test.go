@@ -127,8 +127,16 @@ func (r *recorder) wrap(next http.Handler) http.Handler {
 			r.mu.Unlock()
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, req)
+		next.ServeHTTP(watched{w}, req)
 	})
+}
+
+// watched is an answer in which no key may stand.
+type watched struct{ http.ResponseWriter }
+
+func (w watched) Write(p []byte) (int, error) {
+	shown.Look("an answer to the API server", string(p))
+	return w.ResponseWriter.Write(p)
 }
 
 // in returns the requests about a namespace so far.
@@ -145,6 +153,7 @@ type errorLog struct {
 }
 
 func (l *errorLog) Write(p []byte) (int, error) {
+	shown.Look("the servers' log", string(p))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)

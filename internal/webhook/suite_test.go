@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -23,11 +24,14 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/headgate-dev/headgate/internal/certs"
 	"github.com/headgate-dev/headgate/internal/inject"
+	"github.com/headgate-dev/headgate/internal/logs"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/controlplane"
 )
 
@@ -46,6 +50,8 @@ var (
 	replicas [2]*certs.Source
 	tlsLog   = &errorLog{}
 	ahead    atomic.Int64 // of the certificates' clock, in nanoseconds
+	// shown is what the webhooks log, answer and write, in which no key may stand.
+	shown canary.Watch
 )
 
 func certsNow() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -53,7 +59,11 @@ func certsNow() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
-	ctrl.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.FromSlogHandler(logs.Handler(shown.Log("the log"), slog.LevelDebug)))
+	shown.At("the metrics", func() (string, error) {
+		families, err := metrics.Registry.Gather()
+		return fmt.Sprint(families), err
+	})
 	var err error
 	if env, err = controlplane.New(controlplane.Options{}); err != nil {
 		fmt.Println("start a control plane:", err)
@@ -62,7 +72,8 @@ func run(m *testing.M) (code int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done, err := startSuite(ctx)
 	if err == nil {
-		code = m.Run()
+		shown.At("the API", func() (string, error) { return env.Written(context.Background()) })
+		code = shown.Run(m)
 	}
 	cancel()
 	if done != nil {

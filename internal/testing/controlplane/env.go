@@ -164,12 +164,15 @@ func newServer(root, assets string, scheme *runtime.Scheme, opts Options) *envte
 // Stop stops everything that New started.
 func (e *Env) Stop() error { return e.server.Stop() }
 
-// Namespace creates a namespace of its own for a test, with the given labels, and returns its name.
+// Namespace creates a namespace of its own for a test, with the given labels and a tenant's keys, and returns its name.
 func (e *Env) Namespace(tb testing.TB, labels map[string]string) string {
 	tb.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-", Labels: labels}}
 	if err := e.Client.Create(tb.Context(), ns); err != nil {
 		tb.Fatalf("create a namespace: %v", err)
+	}
+	if err := e.giveKeys(tb.Context(), ns.Name); err != nil {
+		tb.Fatalf("give a namespace its keys: %v", err)
 	}
 	return ns.Name
 }

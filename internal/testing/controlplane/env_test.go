@@ -12,9 +12,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sidecar"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 func TestStartServesTheAPI(t *testing.T) {
@@ -73,5 +76,42 @@ func TestAssetsOrder(t *testing.T) {
 	t.Setenv("KUBEBUILDER_ASSETS", "")
 	if got, err := AssetsDir(); err != nil || got != second {
 		t.Errorf("AssetsDir() = %q, %v, want HEADGATE_KUBE_DIR", got, err)
+	}
+}
+
+// TestWrittenIsAllButWhatWasGiven: a key of an app is found wherever it was put but where apps have theirs.
+func TestWrittenIsAllButWhatWasGiven(t *testing.T) {
+	env := Start(t, Options{})
+	ns := env.Namespace(t, nil)
+	pod := func(name, container string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ns}, Spec: corev1.PodSpec{Containers: []corev1.Container{
+			{Name: container, Image: "app", Env: []corev1.EnvVar{{Name: "ANTHROPIC_API_KEY", Value: AppKey}}},
+		}}}
+	}
+	meta := metav1.ObjectMeta{Name: "leak", Namespace: ns}
+	for name, tc := range map[string]struct {
+		object client.Object
+		finds  bool
+	}{
+		"an app's pod":       {pod("app", "app"), false},
+		"the manager's keys": {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "headgate-ca", Namespace: ns}, Data: map[string][]byte{"ca.key": []byte(AppKey)}}, false},
+		"the gateway":        {pod("gateway", sidecar.ContainerName), true},
+		"another Secret":     {&corev1.Secret{ObjectMeta: meta, StringData: map[string]string{"x": "ab" + AppKey}}, true},
+		"a ConfigMap":        {&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"plan.json": AppKey}}, true},
+		"an Event":           {&corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Namespace: ns}, Message: "said " + AppKey}, true},
+		"a policy's status":  {&v1alpha1.RateLimitPolicy{ObjectMeta: metav1.ObjectMeta{Name: "leak", Namespace: ns, Annotations: map[string]string{"x": AppKey}}, Spec: v1alpha1.RateLimitPolicySpec{Providers: []v1alpha1.Provider{{Name: "anthropic"}}}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := env.Client.Create(t.Context(), tc.object); err != nil {
+				t.Fatal(err)
+			}
+			text, err := env.Written(t.Context())
+			if err != nil || (canary.Any(text) != "") != tc.finds {
+				t.Errorf("found %q, %v", canary.Any(text), err)
+			}
+			if err := env.Client.Delete(t.Context(), tc.object, client.GracePeriodSeconds(0)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
