@@ -6,6 +6,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -81,23 +82,35 @@ func becomes(previous v1alpha1.RateLimitPolicyStatus, kind string, f finding, re
 	return f.reason == reason && (old == nil || old.Reason != reason)
 }
 
-// newlyUngoverned are the pods of list that status names and whose reason, which names the owner, it did
-// not give before.
+// newlyUngoverned are those pods of list that status names, one of each owner and reason, but for owners of which the last
+// status named a pod for that reason: two owners may have the same.
 func newlyUngoverned(list []judged, pods podView, previous v1alpha1.RateLimitPolicyStatus) []judged {
-	told := map[string]bool{}
-	for _, u := range previous.Gateways.Ungoverned {
-		told[u.Reason] = true
-	}
+	told := map[[2]string]bool{}
 	var out []judged
 	for _, p := range list {
 		reason := truncate(p.reason, maxReason)
 		named := slices.ContainsFunc(pods.counts.Ungoverned, func(u v1alpha1.UngovernedPod) bool { return u.Name == p.Name })
-		if named && !told[reason] {
-			told[reason] = true
+		if key := [2]string{p.Owner, reason}; named && !told[key] && !pods.toldBefore(p.Owner, reason, previous) {
+			told[key] = true
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// toldBefore says whether the last status named a pod of the owner for the reason. Of one that is gone the owner is known
+// by the name that it gave the pod.
+func (v podView) toldBefore(owner, reason string, previous v1alpha1.RateLimitPolicyStatus) bool {
+	_, name, _ := strings.Cut(owner, "/")
+	return slices.ContainsFunc(previous.Gateways.Ungoverned, func(u v1alpha1.UngovernedPod) bool {
+		if u.Reason != reason {
+			return false
+		}
+		if its, there := v.owners[u.Name]; there {
+			return its == owner
+		}
+		return owner == "" || strings.HasPrefix(u.Name, name+"-")
+	})
 }
 
 // policyLimitNote says how a limit holds calls back, as holding tells it.

@@ -6,6 +6,7 @@ package status
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 )
@@ -70,5 +71,52 @@ func TestD17AWebhookThatIsNeverCalledIsSaid(t *testing.T) {
 	got := Build(in, v1alpha1.RateLimitPolicyStatus{}, exampleNow).Status.Gateways.Ungoverned
 	if len(got) != 2 || got[0].Reason != "SkippedHostNetwork: x" || !strings.HasPrefix(got[1].Reason, "NotOptedIn: ") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestD17EachOwnerIsToldOfThoughReasonsAreAlike: what two Deployments have in common is told of both, once each; new pods
+// of the same owners are no news, and another owner's are.
+func TestD17EachOwnerIsToldOfThoughReasonsAreAlike(t *testing.T) {
+	kinds := map[string]func(*Pod){
+		v1alpha1.EventPodsNotInjected:   func(p *Pod) { p.Outcome = "SkippedHostNetwork: port 15080 is the node's" },
+		v1alpha1.EventBypassSuspected:   func(p *Pod) { p.Injected, p.Unrouted = true, "app=ANTHROPIC_BASE_URL" },
+		v1alpha1.EventGatewayNotStarted: func(p *Pod) { p.Injected, p.NoImage = true, true },
+	}
+	for event, change := range kinds {
+		t.Run(event, func(t *testing.T) {
+			in := exampleInputs()
+			previous := v1alpha1.RateLimitPolicyStatus{}
+			now := exampleNow
+			// build has pods of these names, a-1 being deployment/a's, and returns those that Events were about.
+			build := func(names ...string) (told []string) {
+				in.Pods, now = nil, now.Add(time.Minute)
+				for _, name := range names {
+					owner, _, _ := strings.Cut(name, "-")
+					p := Pod{Name: name, Owner: "deployment/" + owner, OptedIn: true, Created: exampleNow}
+					change(&p)
+					in.Pods = append(in.Pods, p)
+				}
+				r := Build(in, previous, now)
+				previous = r.Status
+				for _, e := range r.Events {
+					if e.Reason == event {
+						told = append(told, e.Pod)
+					}
+				}
+				return told
+			}
+			for _, step := range []struct{ pods, told string }{
+				{"a-1 a-2 b-1", "a-1 b-1"},
+				{"a-1 a-2 b-1", ""},
+				{"a-3 a-4 b-2", ""}, // a rollout
+				{"a-3 b-2 c-1", "c-1"},
+				{"c-1", ""},
+				{"b-9 c-1", "b-9"}, // it was mended, and is back
+			} {
+				if got := strings.Join(build(strings.Fields(step.pods)...), " "); got != step.told {
+					t.Errorf("pods %s: told of %q, want %q", step.pods, got, step.told)
+				}
+			}
+		})
 	}
 }

@@ -36,6 +36,8 @@ type podView struct {
 	unknown     []judged
 	// outdated run an older contract.
 	outdated []Pod
+	// owners are those of all pods, by the pods' names.
+	owners map[string]string
 }
 
 // judged is a pod and why it is not governed.
@@ -50,9 +52,10 @@ func judgePods(in Inputs, now time.Time) podView {
 	variables := governedVariables(in)
 	firstInjected := oldestInjected(pods)
 	called, outdated := seenCalls(in.Figures.Gateways), otherContract(in.Figures.Gateways)
-	v := podView{}
+	v := podView{owners: make(map[string]string, len(pods))}
 	v.counts.Matching = int32(len(pods))
 	for _, p := range pods {
+		v.owners[p.Name] = p.Owner
 		if !p.Injected {
 			v.notInjected = append(v.notInjected, judged{p, whyNotInjected(p, in, firstInjected)})
 			continue
