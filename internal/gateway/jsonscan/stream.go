@@ -37,12 +37,20 @@ type Stream struct {
 	activeDepth int
 	over        bool
 	partial     []byte
+	// names and small are what keys and partial grow in at first.
+	names [maxPath][maxKey]byte
+	small [256]byte
 }
 
 // NewStream returns a stream that keeps the values at paths such as "usage", "response.usage" and
 // "choices.#.finish_reason", where # stands for each element of an array.
 func NewStream(paths ...string) *Stream {
-	return &Stream{paths: paths, values: make([][]byte, len(paths)), active: -1}
+	s := &Stream{paths: paths, values: make([][]byte, len(paths)), active: -1}
+	for i := range s.keys {
+		s.keys[i] = s.names[i][:0]
+	}
+	s.partial = s.small[:0]
+	return s
 }
 
 // Value is the raw value at the i-th path, nil if none has passed.

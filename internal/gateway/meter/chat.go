@@ -38,7 +38,8 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 	if starts(finish, '"') && !bytes.HasPrefix(finish, emptyString) {
 		lastChunk(t, data)
 	} else if starts(t.use.after(data), '{') {
-		addChat(&t.usage, gjson.ParseBytes(data))
+		c := readChunk(data)
+		c.add(&t.usage)
 	}
 	if n := textLen(t.words.after(data)); n > 0 {
 		t.delta(n)
@@ -48,57 +49,94 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 	return false
 }
 
+// chatChunk are the members of a chunk or a document that are looked at, each read once.
+type chatChunk struct {
+	raw                                   string
+	object, failure, usage, groq, choices gjson.Result
+}
+
+func readChunk(data []byte) chatChunk {
+	v := gjson.ParseBytes(data)
+	c := chatChunk{raw: v.Raw}
+	if !v.IsObject() {
+		return c
+	}
+	v.ForEach(func(key, value gjson.Result) bool {
+		if at := c.at(key.Str); at != nil && !at.Exists() {
+			*at = value
+		}
+		return true
+	})
+	return c
+}
+
+// at is where the member of a name is kept; nil for those that are not looked at.
+func (c *chatChunk) at(name string) *gjson.Result {
+	switch name {
+	case "object":
+		return &c.object
+	case "error":
+		return &c.failure
+	case "usage":
+		return &c.usage
+	case "x_groq":
+		return &c.groq
+	case "choices":
+		return &c.choices
+	}
+	return nil
+}
+
 // lastChunk reads the end of a choice, of which some providers say in the same chunk what it cost, or why it
 // failed.
 func lastChunk(t *tally, data []byte) {
-	v := gjson.ParseBytes(data)
-	addChat(&t.usage, v)
-	if document, failed := chunkError(v); failed {
+	c := readChunk(data)
+	c.add(&t.usage)
+	if document, failed := c.failed(); failed {
 		t.fail(document)
 		return
 	}
 	t.complete, t.content = true, true
 }
 
-// chunkError finds the error of a chunk or a document: beside the choices, in place of all, or, with
+// failed finds the error of a chunk or a document: beside the choices, in place of all, or, with
 // OpenRouter and Groq, in members of their own.
-func chunkError(v gjson.Result) (document []byte, failed bool) {
-	if isError(v.Get("error")) || v.Get("object").Str == "error" {
-		return []byte(v.Raw), true
+func (c *chatChunk) failed() (document []byte, failed bool) {
+	if isError(c.failure) || c.object.Str == "error" {
+		return []byte(c.raw), true
 	}
-	e := v.Get("x_groq.error")
-	if choice := v.Get("choices.0"); !isError(e) && choice.Get("finish_reason").Str == "error" {
+	e := c.groq.Get("error")
+	if choice := c.choices.Get("0"); !isError(e) && choice.Get("finish_reason").Str == "error" {
 		if e = choice.Get("error"); !isError(e) {
-			return []byte(v.Raw), true
+			return []byte(c.raw), true
 		}
 	}
-	return []byte(`{"error":` + e.Raw + "}"), isError(e)
+	if !isError(e) {
+		return nil, false
+	}
+	return []byte(`{"error":` + e.Raw + "}"), true
 }
 
-// addChat reads the usage of a chunk or a document. It is within a member of its own with Groq.
-func addChat(u *dialect.Usage, v gjson.Result) {
-	addOpenAI(u, v.Get("x_groq.usage"))
-	addOpenAI(u, v.Get("usage"))
+// add reads the usage of a chunk or a document. It is within a member of its own with Groq.
+func (c *chatChunk) add(u *dialect.Usage) {
+	addOpenAI(u, c.groq.Get("usage"))
+	addOpenAI(u, c.usage)
 }
 
 // unusualChat reads an event without a finish reason: the usage chunk, an error, or a chunk of a provider
 // that leaves the reason out.
 func unusualChat(t *tally, data []byte) (usageChunk bool) {
-	v := gjson.ParseBytes(data)
-	if !v.IsObject() {
-		return false
-	}
-	addChat(&t.usage, v)
-	if document, failed := chunkError(v); failed {
+	c := readChunk(data)
+	c.add(&t.usage)
+	if document, failed := c.failed(); failed {
 		t.fail(document)
 		return false
 	}
-	choices := v.Get("choices")
-	if !choices.IsArray() {
+	if !c.choices.IsArray() {
 		return false
 	}
-	if choices.Get("#").Int() == 0 {
-		return v.Get("usage").IsObject()
+	if c.choices.Get("#").Int() == 0 {
+		return c.usage.IsObject()
 	}
 	if n := anyText(data, chatTexts); n > 0 {
 		t.delta(n)

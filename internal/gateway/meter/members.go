@@ -19,44 +19,53 @@ func newMembers(paths []string) *members {
 	return &members{jsonscan.NewStream(paths...), paths}
 }
 
-// member is a value and the parts of its path.
+// member is a value and what is left of its path.
 type member struct {
-	path  []string
+	path  string
 	value []byte
 }
 
 // document is a small document with the members that were there.
 func (m *members) document() []byte {
-	var present []member
+	present, size := make([]member, 0, len(m.paths)), 0
 	for i, path := range m.paths {
 		if v := m.Value(i); len(v) > 0 {
-			present = append(present, member{strings.Split(path, "."), v})
+			present, size = append(present, member{path, v}), size+len(path)+len(v)+8
 		}
 	}
-	return compose(nil, present, 0)
+	return compose(make([]byte, 0, size+2), present)
 }
 
-// compose appends the value that ms, whose paths agree up to level, lie in.
-func compose(out []byte, ms []member, level int) []byte {
-	if len(ms) == 1 && len(ms[0].path) == level {
+// compose appends the value that ms, whose paths agree so far, lie in.
+func compose(out []byte, ms []member) []byte {
+	if len(ms) == 1 && ms[0].path == "" {
 		return append(out, ms[0].value...)
 	}
 	out = append(out, '{')
 	for i := 0; i < len(ms); {
-		part := ms[i].path[level]
-		end := i + 1
-		for end < len(ms) && ms[end].path[level] == part {
-			end++
-		}
+		part, end := descend(ms[i:])
+		inner := ms[i : i+end]
 		if part == "#" { // an array has no other members
-			return append(compose(append(out[:len(out)-1], '['), ms[:end], level+1), ']')
+			return append(compose(append(out[:len(out)-1], '['), inner), ']')
 		}
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(append(append(out, '"'), part...), '"', ':')
-		out = compose(out, ms[i:end], level+1)
-		i = end
+		out = compose(out, inner)
+		i += end
 	}
 	return append(out, '}')
+}
+
+// descend takes the first part off the paths that share it, and says how many these are.
+func descend(ms []member) (part string, n int) {
+	for i := range ms {
+		first, rest, _ := strings.Cut(ms[i].path, ".")
+		if i > 0 && first != part {
+			return part, i
+		}
+		part, ms[i].path = first, rest
+	}
+	return part, len(ms)
 }

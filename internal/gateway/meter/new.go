@@ -82,15 +82,23 @@ func framingOf(contentType string, s *shape, opts dialect.MeterOptions) framing 
 	if contentType == "" && opts.Stream {
 		return s.unnamed
 	}
-	kind, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		kind, _, _ = strings.Cut(strings.ToLower(contentType), ";")
-	}
-	if f, ok := framings[strings.TrimSpace(kind)]; ok {
+	if f, ok := framings[mediaType(contentType)]; ok {
 		return f
 	}
 	if s.values == always || s.values == streams && opts.Stream {
 		return framedValues
 	}
 	return document
+}
+
+// mediaType is a content type without its parameters.
+func mediaType(contentType string) string {
+	if contentType == "application/json" { // what most answers state
+		return contentType
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		kind, _, _ = strings.Cut(strings.ToLower(contentType), ";")
+	}
+	return strings.TrimSpace(kind)
 }

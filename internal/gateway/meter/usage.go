@@ -13,36 +13,85 @@ import (
 // would close a limit for days.
 const maxTokens = 1_000_000_000
 
+// openAIUsage are the members of a usage object that are looked at. Each is read once: an answer's usage is on every call's way.
+type openAIUsage struct {
+	prompt, input, completion, output, total  gjson.Result
+	promptIn, inputIn, completionIn, outputIn gjson.Result // their details
+	hit, cachedNumber, cached, reasoning      gjson.Result
+}
+
+func readOpenAI(v gjson.Result) (u openAIUsage) {
+	v.ForEach(func(key, value gjson.Result) bool {
+		if at := u.at(key.Str); at != nil && !at.Exists() {
+			*at = value
+		}
+		return true
+	})
+	return u
+}
+
+// at is where the member of a name is kept; nil for those that are not looked at.
+func (u *openAIUsage) at(name string) *gjson.Result {
+	switch name {
+	case "prompt_tokens":
+		return &u.prompt
+	case "input_tokens":
+		return &u.input
+	case "completion_tokens":
+		return &u.completion
+	case "output_tokens":
+		return &u.output
+	case "total_tokens":
+		return &u.total
+	case "prompt_tokens_details":
+		return &u.promptIn
+	case "input_tokens_details":
+		return &u.inputIn
+	case "completion_tokens_details":
+		return &u.completionIn
+	case "output_tokens_details":
+		return &u.outputIn
+	case "prompt_cache_hit_tokens":
+		return &u.hit
+	case "num_cached_tokens":
+		return &u.cachedNumber
+	case "cached_tokens":
+		return &u.cached
+	case "reasoning_tokens":
+		return &u.reasoning
+	}
+	return nil
+}
+
 // addOpenAI reads the usage objects of chat, completions, embeddings and responses, with the names that
 // providers who copy them have for cached tokens. These lie inside the input.
 func addOpenAI(u *dialect.Usage, v gjson.Result) {
 	if !v.IsObject() {
 		return
 	}
-	replace(&u.Input, v.Get("prompt_tokens"), v.Get("input_tokens"))
-	replace(&u.Output, openAIOutput(v))
-	replace(&u.CachedRead, v.Get("prompt_tokens_details.cached_tokens"), v.Get("input_tokens_details.cached_tokens"),
-		v.Get("prompt_cache_hit_tokens"), v.Get("num_cached_tokens"), v.Get("cached_tokens"))
-	replace(&u.CacheWrite, v.Get("input_tokens_details.cache_write_tokens"), v.Get("prompt_tokens_details.cache_write_tokens"))
-	replace(&u.Reasoning, v.Get("completion_tokens_details.reasoning_tokens"), v.Get("output_tokens_details.reasoning_tokens"),
-		v.Get("reasoning_tokens"))
-	if total := v.Get("total_tokens"); u.Output < 0 && u.Input >= 0 && isCount(total) {
-		u.Output = max(count(total)-u.Input, 0) // embeddings state no output
+	r := readOpenAI(v)
+	reasoning := r.completionIn.Get("reasoning_tokens")
+	replace(&u.Input, r.prompt, r.input)
+	replace(&u.Output, r.produced(reasoning))
+	replace(&u.CachedRead, r.promptIn.Get("cached_tokens"), r.inputIn.Get("cached_tokens"), r.hit, r.cachedNumber, r.cached)
+	replace(&u.CacheWrite, r.inputIn.Get("cache_write_tokens"), r.promptIn.Get("cache_write_tokens"))
+	replace(&u.Reasoning, reasoning, r.outputIn.Get("reasoning_tokens"), r.reasoning)
+	if u.Output < 0 && u.Input >= 0 && isCount(r.total) {
+		u.Output = max(count(r.total)-u.Input, 0) // embeddings state no output
 	}
 }
 
-// openAIOutput is the output, with the reasoning that xAI, and Gemini behind OpenAI's API, leave out of it. The
+// produced is the output, with the reasoning that xAI, and Gemini behind OpenAI's API, leave out of it. The
 // total holds it, whether it is stated or not; a gap of another size is something else.
-func openAIOutput(v gjson.Result) gjson.Result {
-	output, input, total := v.Get("completion_tokens"), v.Get("prompt_tokens"), v.Get("total_tokens")
+func (u *openAIUsage) produced(reasoning gjson.Result) gjson.Result {
+	output := u.completion
 	if !isCount(output) {
-		return v.Get("output_tokens")
+		return u.output
 	}
-	if !isCount(input) || !isCount(total) {
+	if !isCount(u.prompt) || !isCount(u.total) {
 		return output
 	}
-	gap := count(total) - count(input) - count(output)
-	reasoning := v.Get("completion_tokens_details.reasoning_tokens")
+	gap := count(u.total) - count(u.prompt) - count(output)
 	if gap > 0 && (!isCount(reasoning) || count(reasoning) == gap) {
 		output.Num += float64(gap)
 	}

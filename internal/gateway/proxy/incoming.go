@@ -10,15 +10,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
-)
-
-const (
-	// maxDiscard and discardTime bound what is read of a body that nobody wants: most clients look for an
-	// answer only when they have sent all of theirs, and a connection closed before that takes it away.
-	maxDiscard  = 128 << 20
-	discardTime = 5 * time.Second
 )
 
 // incoming is a request's body as its client sends it: a client that sends nothing for stallTime is cut, so
@@ -54,24 +48,6 @@ func (in *incoming) whole() {
 	}
 }
 
-// discard reads on what is left of the request's body, before an answer that does not need it.
-func (c *call) discard() {
-	if c.body != nil && c.body.Replayable() {
-		return
-	}
-	discardBody(c.w, c.r, c.body != nil, c.now())
-}
-
-// discardBody reads a request's body on, of which some was taken if begun. One that its client waits to be asked for is
-// not on its way yet.
-func discardBody(w http.ResponseWriter, r *http.Request, begun bool, now time.Time) {
-	if r.ContentLength == 0 || !begun && r.Header.Get("Expect") != "" {
-		return
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(now.Add(discardTime))
-	_, _ = io.CopyN(io.Discard, r.Body, maxDiscard)
-}
-
 // loopbackPort is the port of a base URL on this host's loopback addresses, "" for any other.
 func loopbackPort(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
@@ -89,10 +65,12 @@ func (c *call) callsItself() bool {
 	if c.cfg.ownPort == "" {
 		return false
 	}
-	own, ok := c.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return false
+	switch own := c.r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return c.cfg.ownPort == strconv.Itoa(own.Port)
+	case net.Addr:
+		_, port, err := net.SplitHostPort(own.String())
+		return err == nil && port == c.cfg.ownPort
 	}
-	_, port, err := net.SplitHostPort(own.String())
-	return err == nil && port == c.cfg.ownPort
+	return false
 }

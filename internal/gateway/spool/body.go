@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,9 @@ const (
 	chunk = 4 << 10
 	// least is the smallest buffer: a waiting or streaming call of a kilobyte holds little more.
 	least = 2 << 10
+	// loose is the largest body that is kept in memory of its own rather than of a pool. net/http sends such a body in one
+	// packet with its head, but only where it knows the reader's type, and that has no Close to count.
+	loose = least
 	// smallBody does not wait for memory: it is refused or held at once.
 	smallBody = 64 << 10
 	// patience bounds the wait for memory of a large body.
@@ -63,6 +65,9 @@ func recycle(b []byte) {
 
 // Body is a request's body, or its first part.
 type Body struct {
+	// loose: Bytes belong to no pool, so that a reader may outlive the owner without being counted.
+	loose bool
+
 	// Bytes is the body, or its prefix where Rest is set.
 	Bytes []byte
 	// Rest is what follows Bytes in a body that is too large to hold.
@@ -81,6 +86,9 @@ func (b *Body) Replayable() bool { return b.Rest == nil }
 
 // Reader returns the whole body, to be closed. Where it is not replayable it may be called once.
 func (b *Body) Reader() io.ReadCloser {
+	if b.loose {
+		return io.NopCloser(bytes.NewReader(b.Bytes))
+	}
 	b.users.Add(1)
 	r := &reader{body: b}
 	r.Reset(b.Bytes)
@@ -92,12 +100,37 @@ func (b *Body) Reader() io.ReadCloser {
 
 // Spliced reads the body with text in place of its bytes from to to; only of a body that is replayable.
 func (b *Body) Spliced(from, to int, text string) io.ReadCloser {
-	b.users.Add(1)
-	r := &reader{body: b}
-	return &joined{
-		Reader: io.MultiReader(bytes.NewReader(b.Bytes[:from]), strings.NewReader(text), bytes.NewReader(b.Bytes[to:])),
-		Closer: r,
+	if b.loose {
+		whole := make([]byte, 0, len(b.Bytes)-(to-from)+len(text))
+		whole = append(append(append(whole, b.Bytes[:from]...), text...), b.Bytes[to:]...)
+		return io.NopCloser(bytes.NewReader(whole))
 	}
+	b.users.Add(1)
+	return &joined{Reader: &spliced{before: b.Bytes[:from], text: text, behind: b.Bytes[to:]}, Closer: &reader{body: b}}
+}
+
+// spliced reads three parts, as many of them at once as there is room for: each read becomes a packet.
+type spliced struct {
+	before []byte
+	text   string
+	behind []byte
+}
+
+func (s *spliced) Read(p []byte) (int, error) {
+	n := copy(p, s.before)
+	s.before = s.before[n:]
+	if len(s.before) == 0 {
+		k := copy(p[n:], s.text)
+		s.text, n = s.text[k:], n+k
+	}
+	if len(s.before)+len(s.text) == 0 {
+		k := copy(p[n:], s.behind)
+		s.behind, n = s.behind[k:], n+k
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 type reader struct {
@@ -129,7 +162,9 @@ func (b *Body) leave() {
 	if b.users.Add(-1) > 0 {
 		return
 	}
-	recycle(b.Bytes)
+	if !b.loose {
+		recycle(b.Bytes)
+	}
 	b.Bytes = nil
 	b.budget.give(b.taken)
 }
@@ -178,7 +213,11 @@ func (b *Body) readKnown(ctx context.Context, src io.Reader, length int) error {
 	if err := b.reserve(ctx, int64(size)); err != nil {
 		return err
 	}
-	b.Bytes = buffer(length)[:length]
+	if b.loose = length <= loose; b.loose {
+		b.Bytes = make([]byte, length)
+	} else {
+		b.Bytes = buffer(length)[:length]
+	}
 	_, err := io.ReadFull(src, b.Bytes)
 	return readError(err)
 }

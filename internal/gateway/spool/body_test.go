@@ -135,25 +135,54 @@ func TestOverBudgetIsToldApartFromAClientThatStopped(t *testing.T) {
 }
 
 func TestMemoryIsKeptWhileATransportStillReads(t *testing.T) {
-	budget := NewBudget(1 << 20)
-	b, err := Read(t.Context(), budget, bytes.NewReader(data(1000)), 1000)
+	for _, n := range []int{1000, loose, loose + 1, 10_000} {
+		budget := NewBudget(1 << 20)
+		b, err := Read(t.Context(), budget, bytes.NewReader(data(n)), int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, s := b.Reader(), b.Spliced(10, 20, "insert")
+		b.Release()
+		other, err := Read(t.Context(), budget, bytes.NewReader(make([]byte, n)), int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data(n)) {
+			t.Errorf("%d bytes: another body's were read, or %v", n, err)
+		}
+		want := append(append(append([]byte{}, data(n)[:10]...), "insert"...), data(n)[20:]...)
+		if got, err := io.ReadAll(s); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, spliced: another body's were read, or %v", n, err)
+		}
+		_, _ = r.Close(), s.Close()
+		other.Release()
+		if budget.Used() != 0 {
+			t.Errorf("%d bytes were not given back", budget.Used())
+		}
+	}
+}
+
+// TestSplicedBodyFillsEachRead: each read becomes a packet, so that parts must not be read one by one.
+func TestSplicedBodyFillsEachRead(t *testing.T) {
+	body, err := Read(t.Context(), NewBudget(1<<20), bytes.NewReader(data(10_000)), 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := b.Reader()
-	b.Release()
-	other, err := Read(t.Context(), budget, bytes.NewReader(make([]byte, 1000)), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := io.ReadAll(r)
-	if err != nil || !bytes.Equal(got, data(1000)) {
-		t.Error("another body's bytes were read")
-	}
-	_ = r.Close()
-	other.Release()
-	if budget.Used() != 0 {
-		t.Errorf("%d bytes were not given back", budget.Used())
+	defer body.Release()
+	for _, at := range [][2]int{{0, 0}, {0, 7}, {5, 7}, {4096, 4096}, {9_990, 10_000}, {10_000, 10_000}} {
+		want := append(append(append([]byte{}, data(10_000)[:at[0]]...), "insert"...), data(10_000)[at[1]:]...)
+		r := body.Spliced(at[0], at[1], "insert")
+		got := make([]byte, 0, len(want))
+		for _, step := range []int{1, 4, 4096, 0, 3, 20_000} {
+			n, err := r.Read(got[len(got):min(len(got)+step, cap(got))])
+			if got = got[:len(got)+n]; err != nil || n != min(step, cap(got)-len(got)+n) {
+				t.Errorf("%v: %d bytes where %d fit, %v", at, n, step, err)
+			}
+		}
+		if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || !bytes.Equal(got, want) {
+			t.Errorf("%v: read %d bytes, then %d and %v", at, len(got), n, err)
+		}
+		_ = r.Close()
 	}
 }
 

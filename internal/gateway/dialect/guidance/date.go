@@ -15,6 +15,9 @@ const rfc850 = "Monday, 02-Jan-06 15:04:05 GMT"
 // httpDate reads the three forms of RFC 9110 §5.6.7. A two-digit year is the one nearest to now, for the
 // standard library takes 70 for 1970.
 func httpDate(text string, now time.Time) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, false
+	}
 	for _, layout := range [...]string{http.TimeFormat, time.ANSIC} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, true
@@ -51,6 +54,9 @@ func until(at, reference time.Time) time.Duration {
 
 // moment reads RFC 3339, in either case of its letters.
 func moment(text string) (time.Time, bool) {
+	if len(text) < len("2006-") || text[4] != '-' { // what a failed parse has to say costs more than all else here
+		return time.Time{}, false
+	}
 	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text))
 	return at, err == nil
 }
