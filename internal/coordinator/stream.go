@@ -119,6 +119,9 @@ func (st *stream) take(up *wire.Up) error {
 		return st.server.observe(st, up.GetReport(), now)
 	case up.GetDraws() != nil:
 		return st.server.draw(st, up.GetDraws(), now)
+	case up.GetHello() == nil && len(up.ProtoReflect().GetUnknown()) > 0:
+		// A later release's gateway has more to say than this one knows: after a manager was put back, its pods are still there.
+		return st.slow(now)
 	}
 	return connect.NewError(connect.CodeInvalidArgument, errors.New("only reports and draws follow the hello"))
 }

@@ -94,10 +94,18 @@ func TestE12RealTokensSpeakForTheirPodOnly(t *testing.T) {
 		"not bound to a pod": a.token(t, sidecar.TokenAudience, false),
 		"rubbish":            "e30.e30.e30",
 		"changed":            bound[:len(bound)-4] + "AAAA",
+		"expired":            resigned(t, bound, env.AccountKey(t), -2*time.Hour),
+		"of another signer":  resigned(t, bound, otherKey(t), time.Hour),
+		"of nobody":          unsigned(t, bound),
 	} {
 		if id, err := review.Review(t.Context(), token); !errors.Is(err, coordinator.ErrNotVerified) {
 			t.Errorf("%s: identity %+v, error %v", name, id, err)
 		}
+	}
+
+	// What is refused above is refused for its time alone.
+	if _, err := review.Review(t.Context(), resigned(t, bound, env.AccountKey(t), time.Hour)); err != nil {
+		t.Errorf("a token that was signed again: %v", err)
 	}
 
 	must(t, env.Client.Delete(t.Context(), a.pod, client.GracePeriodSeconds(0)))

@@ -4,8 +4,12 @@
 package controlplane
 
 import (
+	"crypto/ecdsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -185,4 +189,26 @@ func (e *Env) User(tb testing.TB, name string, groups ...string) *rest.Config {
 		tb.Fatalf("make the user %s: %v", name, err)
 	}
 	return user.Config()
+}
+
+// AccountKey is what the API server signs tokens of ServiceAccounts with.
+func (e *Env) AccountKey(tb testing.TB) *ecdsa.PrivateKey {
+	tb.Helper()
+	content, err := os.ReadFile(filepath.Join(e.server.ControlPlane.GetAPIServer().CertDir, "sa-signer.key"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	block, _ := pem.Decode(content)
+	if block == nil {
+		tb.Fatal("the signer's key is no PEM")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	signer, ok := key.(*ecdsa.PrivateKey)
+	if !ok {
+		tb.Fatalf("the signer's key is %T", key)
+	}
+	return signer
 }
