@@ -114,7 +114,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // noRoute answers a call of no route, when all of it was sent.
 func noRoute(w http.ResponseWriter, r *http.Request, p *problem) {
-	discardBody(w, r, false, time.Now())
+	discardBody(w, r, false, time.Now)
 	writeProblem(w, p)
 }
 
