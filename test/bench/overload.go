@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 	"github.com/headgate-dev/headgate/test/demo/load"
 )
 
@@ -112,7 +113,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // begin starts the provider, the gateway and the clients.
 func (c *contender) begin(o *options, dir string) (err error) {
-	address, err := freeAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (c *contender) begin(o *options, dir string) (err error) {
 
 func (c *contender) beginClients(o *options, base string) error {
 	for i := range chatProcesses + 1 {
-		address, err := freeAddress()
+		address, err := freeport.Address()
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,14 +122,4 @@ func (p *process) rss() (int64, error) {
 	}
 	pages, err := strconv.ParseInt(fields[1], 10, 64)
 	return pages * int64(os.Getpagesize()), err
-}
-
-// freeAddress finds a port on the loopback address.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
 }

@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
 const (
@@ -71,7 +73,7 @@ func startReverseProxy(_, upstream string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +107,11 @@ func (o *options) gatewayWith(dir, policy string) (*process, error) {
 	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
-	admin, err := freeAddress()
+	admin, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +158,7 @@ backend provider
 `
 
 func startConfigured(name, binary, config, dir, upstream string, flags ...string) (*process, error) {
-	address, err := freeAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}

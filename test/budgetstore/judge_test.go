@@ -14,6 +14,8 @@ type verdict struct {
 	calls, throttled int
 	// excess is the most, over all intervals, of arrivals − R·length − burst; 0 if none exceeds.
 	excess float64
+	// certain is the part of it that no delay on the way explains.
+	certain float64
 	// utilisation is what was admitted between two times of what there was to admit: start + refill − end.
 	utilisation float64
 	// perSecond is what was admitted between them.

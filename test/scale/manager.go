@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
 // manager is the process that is measured.
@@ -48,19 +50,11 @@ func (m *manager) tail() string {
 	return string(m.log)
 }
 
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
 func launch(binary, kubeconfig string) (*manager, error) {
 	m := &manager{done: make(chan struct{})}
 	webhook := ""
 	for _, a := range []*string{&m.coordinator, &m.metrics, &m.health, &webhook} {
-		address, err := freeAddress()
+		address, err := freeport.Address()
 		if err != nil {
 			return nil, err
 		}

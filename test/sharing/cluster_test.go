@@ -22,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -64,7 +65,7 @@ type replica struct {
 func (c *cluster) start(address string) *replica {
 	c.t.Helper()
 	if address == "" {
-		address = "127.0.0.1:0"
+		address = freeport.For(c.t)
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/policy"
+	"github.com/headgate-dev/headgate/internal/testing/dataplane"
+	"github.com/headgate-dev/headgate/internal/testing/excess"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
@@ -159,7 +161,7 @@ func (f *fleet) last() *gateway {
 // gateway, the rest to all in turn; one in thirty is a large one.
 func (f *fleet) offer(hot int) (stop func()) {
 	done := make(chan struct{})
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
+	client := &http.Client{Timeout: dataplane.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		const large = 10_000
@@ -203,7 +205,8 @@ func (f *fleet) choose(n, hot int) (*gateway, string) {
 	return g, g.url
 }
 
-// measure runs the load while events happen, and judges what arrived: utilisation once grants flow.
+// measure runs the load while events happen, and judges what arrived: utilisation once grants flow. After the events calls
+// must go on; a run that is not long lasts until they do.
 func (f *fleet) measure(hot int, length time.Duration, events func()) verdict {
 	f.t.Helper()
 	stop := f.offer(hot)
@@ -212,10 +215,27 @@ func (f *fleet) measure(hot int, length time.Duration, events func()) verdict {
 	events()
 	time.Sleep(time.Until(from.Add(length)))
 	to := time.Now()
+	if !long() {
+		f.goesOn()
+	}
 	stop()
 	got := judge(f.provider.Arrivals(), rate, burst, from, to)
 	f.t.Logf("%d calls arrived, %d refused by the provider; excess %.2f %% of a minute's amount, utilisation %.3f; answers: %d ok, %d declined, %d failed",
 		got.calls, got.throttled, 100*got.excess/perMinute, got.utilisation, f.answered[200].Load(), f.answered[429].Load(), f.answered[0].Load())
 	f.calls.Wait()
+	got.certain = excess.Certain(f.provider.Arrivals(), rate, burst)
 	return got
+}
+
+// goesOn waits until more calls are answered.
+func (f *fleet) goesOn() {
+	f.t.Helper()
+	const some = 6
+	before := f.answered[http.StatusOK].Load()
+	for end := time.Now().Add(dataplane.Patience); f.answered[http.StatusOK].Load() < before+some; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			f.t.Error("no call is answered any more")
+			return
+		}
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
+	"github.com/headgate-dev/headgate/internal/testing/excess"
 )
 
 var binary string
@@ -96,7 +97,7 @@ func (g *gateway) start() {
 		f.mu.Unlock()
 	case <-g.end:
 		f.t.Fatalf("the gateway ended: %s", g.log)
-	case <-time.After(20 * time.Second):
+	case <-time.After(dataplane.Patience):
 		f.t.Fatalf("the gateway does not serve: %s", g.log)
 	}
 }
@@ -155,6 +156,7 @@ func (g *gateway) post(client *http.Client, url string, tokens int) (status int,
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Api-Key", "sk-of-the-app")
 	r.Header.Set("X-Fake-Input-Tokens", fmt.Sprint(tokens))
+	excess.Stamp(r.Header, time.Now())
 	resp, err := client.Do(r)
 	if err != nil {
 		return 0, time.Since(began)

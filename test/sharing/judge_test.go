@@ -15,6 +15,8 @@ type verdict struct {
 	units            float64
 	// excess is max over all intervals of arrivals − R·length − burst, 0 if none exceeds.
 	excess float64
+	// certain is the part of it that no delay on the way explains.
+	certain float64
 	// utilisation is of the refill from a time on.
 	utilisation float64
 }

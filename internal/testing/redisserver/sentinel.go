@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
 // Primary is the name by which Sentinels know the primary.
@@ -39,7 +41,7 @@ func StartSentinels(t *testing.T) *Sentinels {
 
 func startSentinel(t *testing.T, host, port string) *Server {
 	t.Helper()
-	address := freeAddress(t)
+	address := freeport.For(t)
 	_, own, _ := net.SplitHostPort(address)
 	conf := filepath.Join(t.TempDir(), "sentinel.conf")
 	text := fmt.Sprintf(`port %s

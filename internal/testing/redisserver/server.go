@@ -13,13 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
 // Password is what the server asks for.
 const Password = "secret-of-the-store"
 
 // patience is generous: a machine may be busy.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // Server is a server, running or not.
 type Server struct {
@@ -52,7 +54,7 @@ func StartTLS(t *testing.T, certFile, keyFile string) *Server {
 // newServer returns a server whose port is the value of portFlag.
 func newServer(t *testing.T, portFlag string, args []string) *Server {
 	t.Helper()
-	address := freeAddress(t)
+	address := freeport.For(t)
 	_, port, _ := net.SplitHostPort(address)
 	s := &Server{t: t, Address: address, ready: "ready to accept connections", args: append([]string{
 		portFlag, port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--requirepass", Password,
@@ -81,17 +83,6 @@ func (s *Server) PasswordFile() string {
 		s.t.Fatal(err)
 	}
 	return path
-}
-
-// freeAddress is one that nothing listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // Run starts the server, for the first time or again with what it kept, and waits until it serves.
