@@ -19,10 +19,12 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/testing/controlplane"
 )
 
@@ -116,12 +118,23 @@ func review(webhook string, ca []byte) string {
 	return ""
 }
 
-// TestE10AnAPIServerThatIsAwayEndsNobody: for longer than the usual lease allows. The webhook answers meanwhile, the leader
-// leads on afterwards, and edits go on from the plan that was.
-func TestE10AnAPIServerThatIsAwayEndsNobody(t *testing.T) {
-	t.Parallel()
-	const away = 13 * time.Second // client-go's usual lease ends a leader after 10 s
-	env := controlplane.Start(t, controlplane.Options{})
+// cutOff are managers whose way to the API server can be cut, with a policy in force.
+type cutOff struct {
+	t          *testing.T
+	env        *controlplane.Env
+	road       *road
+	binary     string
+	kubeconfig string
+	ns         string
+	ca         []byte
+	replicas   []*replica
+	plan       *plan.Plan
+	lease      *coordinationv1.Lease
+}
+
+func newCutOff(t *testing.T, replicas int) *cutOff {
+	t.Helper()
+	env := controlPlane(t)
 	env.RunKubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(env.Root, "config", "default"))
 	env.RunKubectl(t, "delete", "validatingwebhookconfiguration,mutatingwebhookconfiguration", "--all")
 	user := env.User(t, account, "system:serviceaccounts", "system:serviceaccounts:"+system, "system:authenticated")
@@ -129,14 +142,15 @@ func TestE10AnAPIServerThatIsAwayEndsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRoad(t, there.Host)
-	user.Host = "https://" + r.listener.Addr().String()
-	manager := startReplica(t, buildManager(t, env), kubeconfigFile(t, user))
-	eventually(t, manager.ready)
-	ns := env.Namespace(t, nil)
-	applyYAML(t, env, fmt.Sprintf(policyYAML, ns, "400k"))
+	c := &cutOff{t: t, env: env, road: newRoad(t, there.Host), binary: buildManager(t, env), ns: env.Namespace(t, nil)}
+	user.Host = "https://" + c.road.listener.Addr().String()
+	c.kubeconfig = kubeconfigFile(t, user)
+	for range replicas {
+		c.add()
+	}
+	applyYAML(t, env, fmt.Sprintf(policyYAML, c.ns, "400k"))
 	eventually(t, func() string {
-		if p := planOf(t, env, ns); len(p.Policies) != 1 || p.CoordinatorCA == "" || getLease(t, env).Annotations[AnnotationAddress] == "" {
+		if p := planOf(t, env, c.ns); len(p.Policies) != 1 || p.CoordinatorCA == "" || c.leads() == nil {
 			return fmt.Sprintf("plan %+v", p)
 		}
 		return ""
@@ -145,31 +159,120 @@ func TestE10AnAPIServerThatIsAwayEndsNobody(t *testing.T) {
 	if err := env.Client.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "headgate-ca"}, &secret); err != nil {
 		t.Fatal(err)
 	}
-	before, lease := planOf(t, env, ns), getLease(t, env)
+	c.ca, c.plan, c.lease = secret.Data["ca.crt"], planOf(t, env, c.ns), getLease(t, env)
+	return c
+}
 
-	r.set(true)
-	for end := time.Now().Add(away); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
-		if said := review(manager.webhook, secret.Data["ca.crt"]); said != "" {
-			t.Fatalf("the webhook while the API server is away: %s", said)
+// add starts one more replica, as the kubelet does.
+func (c *cutOff) add() {
+	c.t.Helper()
+	r := startReplica(c.t, c.binary, c.kubeconfig)
+	eventually(c.t, r.ready)
+	c.replicas = append(c.replicas, r)
+}
+
+// leads is the replica that has announced itself.
+func (c *cutOff) leads() *replica {
+	address := getLease(c.t, c.env).Annotations[AnnotationAddress]
+	for _, r := range c.replicas {
+		if r.coordinator == address {
+			return r
+		}
+	}
+	return nil
+}
+
+// serves asks a replica's webhook for so long, and fails the test if it does not answer or ends.
+func (c *cutOff) serves(r *replica, during time.Duration) {
+	c.t.Helper()
+	for end := time.Now().Add(during); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+		if said := review(r.webhook, c.ca); said != "" {
+			c.t.Fatalf("the webhook while the API server is away: %s", said)
 		}
 		select {
-		case err := <-manager.done:
-			t.Fatalf("the manager ended: %v", err)
+		case err := <-r.done:
+			c.t.Fatalf("the manager ended: %v", err)
 		default:
 		}
 	}
-	r.set(false)
+}
 
-	applyYAML(t, env, fmt.Sprintf(policyYAML, ns, "300k"))
-	eventually(t, func() string {
-		p := planOf(t, env, ns)
-		if p.Revision <= before.Revision || p.Policies[0].Routes[0].Limits[0].Amount != 300_000 {
+// goesOn looks whether edits go on from the plan that was.
+func (c *cutOff) goesOn() {
+	c.t.Helper()
+	applyYAML(c.t, c.env, fmt.Sprintf(policyYAML, c.ns, "300k"))
+	eventually(c.t, func() string {
+		p := planOf(c.t, c.env, c.ns)
+		if p.Revision <= c.plan.Revision || p.Policies[0].Routes[0].Limits[0].Amount != 300_000 {
 			return fmt.Sprintf("plan %+v", p)
 		}
 		return ""
 	})
-	if now := getLease(t, env); now.Annotations[AnnotationEpoch] != lease.Annotations[AnnotationEpoch] || *now.Spec.HolderIdentity != *lease.Spec.HolderIdentity {
-		t.Errorf("the lease changed from %+v to %+v", lease, now)
+}
+
+// TestE10AnAPIServerThatIsAwayEndsNobody: for 8 s and for 20 s, twice as long as client-go's usual lease lets a leader live.
+// The webhook answers meanwhile, the leader leads on afterwards, and edits go on from the plan that was.
+func TestE10AnAPIServerThatIsAwayEndsNobody(t *testing.T) {
+	t.Parallel()
+	c := newCutOff(t, 1)
+	for _, away := range []time.Duration{8 * time.Second, 20 * time.Second} {
+		c.road.set(true)
+		c.serves(c.replicas[0], away)
+		c.road.set(false)
+		eventually(t, func() string {
+			if renewed := getLease(t, c.env).Spec.RenewTime; !renewed.After(c.lease.Spec.RenewTime.Add(away)) {
+				return fmt.Sprintf("the lease was renewed at %v last", renewed)
+			}
+			return ""
+		})
+		c.lease.Spec.RenewTime = getLease(t, c.env).Spec.RenewTime
 	}
-	manager.stop(t)
+	c.goesOn()
+	if now := getLease(t, c.env); now.Annotations[AnnotationEpoch] != c.lease.Annotations[AnnotationEpoch] || *now.Spec.HolderIdentity != *c.lease.Spec.HolderIdentity {
+		t.Errorf("the lease changed from %+v to %+v", c.lease, now)
+	}
+	c.replicas[0].stop(t)
+}
+
+// TestE10AMinuteWithoutTheAPIServer: longer than any leader may lead without it. The other replica's webhook answers all
+// the while from its cache; afterwards one leads, under a later epoch if it is another, the other sends gateways to it, and
+// nothing of the plan has begun anew.
+func TestE10AMinuteWithoutTheAPIServer(t *testing.T) {
+	t.Parallel()
+	c := newCutOff(t, 2)
+	leads, follows := c.leads(), c.replicas[0]
+	if leads == follows {
+		follows = c.replicas[1]
+	}
+	c.road.set(true)
+	c.serves(leads, 20*time.Second) // no restart by then
+	c.serves(follows, 42*time.Second)
+	c.road.set(false)
+	select {
+	case <-leads.done: // it could not renew its lease any more
+		c.replicas = []*replica{follows}
+		c.add()
+	default:
+	}
+	eventually(t, func() string {
+		leads := c.leads()
+		for _, r := range c.replicas {
+			if leads == nil || r == leads {
+				continue
+			}
+			if sent, err := askLeader(t, c.env, r.coordinator); err != nil || sent != leads.coordinator {
+				return fmt.Sprintf("a follower sends gateways to %q (%v)", sent, err)
+			}
+			return ""
+		}
+		return "nobody leads"
+	})
+	before, after := c.lease, getLease(t, c.env)
+	if *after.Spec.HolderIdentity != *before.Spec.HolderIdentity && after.Annotations[AnnotationEpoch] <= before.Annotations[AnnotationEpoch] {
+		t.Errorf("another leads under epoch %s, after %s", after.Annotations[AnnotationEpoch], before.Annotations[AnnotationEpoch])
+	}
+	if got := planOf(t, c.env, c.ns); got.Revision != c.plan.Revision {
+		t.Errorf("the outage made revision %d of %d", got.Revision, c.plan.Revision)
+	}
+	c.goesOn()
 }

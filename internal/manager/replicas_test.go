@@ -45,6 +45,7 @@ type replica struct {
 	cmd         *exec.Cmd
 	log         *syncBuffer
 	health      string
+	metrics     string
 	webhook     string
 	coordinator string
 	done        chan error
@@ -118,16 +119,18 @@ func kubeconfigFile(t *testing.T, user *rest.Config) string {
 func startReplica(t *testing.T, binary, kubeconfig string) *replica {
 	t.Helper()
 	webhookPort := freePort(t)
-	r := &replica{log: &syncBuffer{}, webhook: "127.0.0.1:" + webhookPort, health: "127.0.0.1:" + freePort(t), coordinator: "127.0.0.1:" + freePort(t), done: make(chan error, 1)}
+	r := &replica{log: &syncBuffer{}, webhook: "127.0.0.1:" + webhookPort, health: "127.0.0.1:" + freePort(t), metrics: "127.0.0.1:" + freePort(t), coordinator: "127.0.0.1:" + freePort(t), done: make(chan error, 1)}
 	r.cmd = exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+system, "--gateway-image=headgate/gateway:test",
 		"--advertise-address=127.0.0.1", "--coordinator-bind-address="+r.coordinator, "--webhook-port="+webhookPort,
-		"--metrics-bind-address=0", "--health-probe-bind-address="+r.health)
-	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
+		"--metrics-bind-address="+r.metrics, "--log-level=debug", "--health-probe-bind-address="+r.health)
+	all := said.Tee(r.log)
+	r.cmd.Stdout, r.cmd.Stderr = all, all
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() { r.done <- r.cmd.Wait() }()
 	t.Cleanup(func() {
+		r.browse()
 		_ = r.cmd.Process.Kill()
 		if t.Failed() {
 			t.Logf("replica %s:\n%s", r.coordinator, r.log)
@@ -261,7 +264,7 @@ func applyYAML(t *testing.T, env *controlplane.Env, content string) string {
 // Headgate: Every replica serves the webhooks and the gateways, the lease is four times as patient as usual and is
 // given back at the end, and the next leader goes on where the last one was.
 func TestE10TwoReplicasTakeOver(t *testing.T) {
-	env := controlplane.Start(t, controlplane.Options{})
+	env := controlPlane(t)
 	said := env.RunKubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(env.Root, "config", "default"))
 	if strings.Contains(strings.ToLower(said), "warning") {
 		t.Errorf("the installation warns:\n%s", said)
