@@ -90,6 +90,7 @@ func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Contro
 	log.Info("serving", slog.String("data", s.DataAddr()), slog.String("admin", s.AdminAddr()), slog.String("version", version))
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	pace(background, memoryLimit(), g.Busy)
 	go w.run(background)
 	done := coordinate(background, o, g, c, log)
 	made, shared := later.run(background, ctx, g), shares.run(background)
