@@ -18,6 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // BenchmarkHop compares one hop through the gateway, with limits, lanes and mirrors on, to one through a
@@ -79,7 +80,7 @@ func benchCall(b *testing.B, client *http.Client, target, body string) {
 		return
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Api-Key", "sk-1")
+	req.Header.Set("X-Api-Key", canary.Key("1"))
 	resp, err := client.Do(req)
 	if err != nil {
 		b.Error(err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // TestA14RetriesSpreadGoThroughAdmissionAgainAndHoldTheOthers: fifty calls are told ten seconds at once.
@@ -125,7 +126,7 @@ func TestA4AndA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot(t *testing.T) {
 			t.Errorf("a call that waits to be sent again holds %v of the slot", 1-level)
 		}
 		// Another model's, which the refusal says nothing of.
-		other := w.post(anthropicPath, strings.Replace(message(10), "claude-sonnet-4-5", "claude-haiku-4-5", 1), "x-api-key", "sk-1", "X-Other", "1")
+		other := w.post(anthropicPath, strings.Replace(message(10), "claude-sonnet-4-5", "claude-haiku-4-5", 1), "x-api-key", canary.Key("1"), "X-Other", "1")
 		if other.status != http.StatusOK || other.took > 1100*time.Millisecond {
 			t.Errorf("another call: answer %d after %s", other.status, other.took)
 		}
@@ -272,7 +273,7 @@ func TestC14QueueOfClientsThatLeftMakesRoomAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		var all sync.WaitGroup
 		for range 4 {
-			all.Go(func() { w.do(ctx, http.MethodPost, anthropicPath, message(1), "x-api-key", "sk-1") })
+			all.Go(func() { w.do(ctx, http.MethodPost, anthropicPath, message(1), "x-api-key", canary.Key("1")) })
 		}
 		time.Sleep(time.Second)
 		if a := w.ask(1); a.header.Get(HeaderReason) != "QueueFull" {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 var inFlight = plan.Limit{Name: "in-flight", Budget: plan.InFlight, Amount: 2, Burst: 2}
@@ -182,7 +183,7 @@ func (w *world) exit(stream bool, leave time.Duration) {
 	if stream {
 		body = streamed(10)
 	}
-	w.do(ctx, http.MethodPost, anthropicPath, body, "x-api-key", "sk-1")
+	w.do(ctx, http.MethodPost, anthropicPath, body, "x-api-key", canary.Key("1"))
 }
 
 func TestC4CallsThatLeaveTheQueueGiveNothingBackTwice(t *testing.T) {
@@ -313,7 +314,7 @@ func TestC6LevelsAfterFailuresAreWhatTheRefillPredicts(t *testing.T) {
 			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { do(w) })
 			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
 				for range 200 {
-					w.post(anthropicPath, streamed(1000), "x-api-key", "sk-1", HeaderDeadline, "0s")
+					w.post(anthropicPath, streamed(1000), "x-api-key", canary.Key("1"), HeaderDeadline, "0s")
 				}
 				if level := w.figures("anthropic").level("input-tokens"); level != 400_000 {
 					t.Errorf("failures keep %v tokens", 400_000-level)

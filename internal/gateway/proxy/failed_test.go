@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // TestA11OverloadInsideAStreamThatIsNotRetriedReachesTheClientWhole: the attempts are used up, or the class is
@@ -37,7 +39,7 @@ func TestA11OverloadInsideAStreamThatIsNotRetriedReachesTheClientWhole(t *testin
 				_, _ = io.WriteString(w, whole)
 			})
 			simulate(t, s, onePolicy(anthropicRoute(canonical...), openaiRoute(canonical[0])), func(w *world) {
-				a := w.post(tc.path, tc.body, "x-api-key", "sk-1", "authorization", "Bearer sk-1")
+				a := w.post(tc.path, tc.body, "x-api-key", canary.Key("1"), "authorization", "Bearer sk-1")
 				if a.err != nil || a.status != http.StatusOK || a.body != whole {
 					t.Errorf("answer %d, %v:\n%s\nwant\n%s", a.status, a.err, a.body, whole)
 				}

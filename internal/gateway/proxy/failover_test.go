@@ -18,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // pair is a policy whose route anthropic fails over to the route second, on the same host.
@@ -62,7 +63,7 @@ func fine(_ int, w http.ResponseWriter, r *http.Request) {
 // drain takes tokens of the second route.
 func (w *world) drain(tokens int) {
 	w.t.Helper()
-	a := w.post("/second/v1/messages", message(tokens), "x-api-key", "sk-1", "x-fake-input-tokens", strconv.Itoa(tokens))
+	a := w.post("/second/v1/messages", message(tokens), "x-api-key", canary.Key("1"), "x-fake-input-tokens", strconv.Itoa(tokens))
 	if a.status != http.StatusOK && a.status != http.StatusPaymentRequired {
 		w.t.Errorf("the second answers %d %s", a.status, a.body)
 	}
@@ -95,7 +96,7 @@ func TestFailoverServesTheCallOnTheNamedRouteAndSaysSo(t *testing.T) {
 			t.Errorf("answer %d %s %v after %s", a.status, a.body, a.header, a.took)
 		}
 		p.sent(t, 1, 1)
-		if p.first.bodies[0] != p.second.bodies[0] || p.second.headers[0].Get("Idempotency-Key") != "k-1" || p.second.headers[0].Get("X-Api-Key") != "sk-1" {
+		if p.first.bodies[0] != p.second.bodies[0] || p.second.headers[0].Get("Idempotency-Key") != "k-1" || p.second.headers[0].Get("X-Api-Key") != canary.Key("1") {
 			t.Errorf("the second got %s %v", p.second.bodies[0], p.second.headers[0])
 		}
 		first, second := w.figures("anthropic"), w.figures("second")
@@ -219,7 +220,7 @@ func TestFailoverNeverHappens(t *testing.T) {
 				if tc.body == "" {
 					tc.body = message(10)
 				}
-				a := w.do(context.Background(), tc.method, tc.path, tc.body, "x-api-key", "sk-1")
+				a := w.do(context.Background(), tc.method, tc.path, tc.body, "x-api-key", canary.Key("1"))
 				if a.status != http.StatusTooManyRequests || a.body != throttled || a.header.Get(HeaderFailover) != "" {
 					t.Errorf("answer %d %s %v %v", a.status, a.body, a.header, a.err)
 				}
@@ -454,7 +455,7 @@ func TestFailoverEndsWhenTheClientLeaves(t *testing.T) {
 				p.second.do = hang
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()
-				if a := w.do(ctx, http.MethodPost, anthropicPath, message(400), "x-api-key", "sk-1"); a.err == nil {
+				if a := w.do(ctx, http.MethodPost, anthropicPath, message(400), "x-api-key", canary.Key("1")); a.err == nil {
 					t.Errorf("answer %d", a.status)
 				}
 				synctest.Wait()

@@ -22,10 +22,18 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// shown is what the gateway logs of all calls, in which no key may stand.
+var (
+	shown  canary.Watch
+	logged = shown.Log("the log")
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(shown.Over(m)) }
 
 // pipes is a listener whose connections never leave the process, so that time can be simulated.
 type pipes struct {
@@ -97,7 +105,7 @@ func newWorld(t *testing.T, provider http.Handler, p *plan.Plan, with ...func(*O
 	w.upstream = transport
 	opts := Options{
 		Dialect: byName, Transport: transport, Memory: spool.NewBudget(256 << 20),
-		Log: slog.New(slog.DiscardHandler), Namespace: "team-support", Rand: func() float64 { return 0.5 },
+		Log: slog.New(logs.Handler(logged, slog.LevelDebug)), Namespace: "team-support", Rand: func() float64 { return 0.5 },
 	}
 	for _, change := range with {
 		change(&opts)
@@ -112,7 +120,7 @@ func newWorld(t *testing.T, provider http.Handler, p *plan.Plan, with ...func(*O
 
 func serve(t *testing.T, h http.Handler, l *pipes) {
 	t.Helper()
-	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(logs.Handler(logged, slog.LevelDebug), slog.LevelError)}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close(); _ = l.Close() })
 }

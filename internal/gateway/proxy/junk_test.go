@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // rawly answers every call of a connection with bytes as they are.
@@ -41,11 +42,11 @@ func TestAnswersThatAreNoneBecomeBadGateway(t *testing.T) {
 		for _, body := range []string{message(10), streamed(10)} {
 			t.Run(name, func(t *testing.T) {
 				simulate(t, rawly(answer), onePolicy(anthropicRoute(canonical...)), func(w *world) {
-					a := w.post(anthropicPath, body, "x-api-key", "sk-1")
+					a := w.post(anthropicPath, body, "x-api-key", canary.Key("1"))
 					if a.status != http.StatusBadGateway || a.header.Get("X-Should-Retry") != "false" || a.took > time.Second {
 						t.Errorf("answer %d %v after %s", a.status, a.err, a.took)
 					}
-					if strings.Contains(a.body, "sk-1") || len(a.body) > 1024 {
+					if strings.Contains(a.body, canary.Key("1")) || len(a.body) > 1024 {
 						t.Errorf("body %s", a.body)
 					}
 					time.Sleep(2 * time.Minute)
@@ -229,7 +230,7 @@ func TestB9ResetOfAnHTTP2StreamIsATruncation(t *testing.T) {
 		if a := w.ask(10); a.status != http.StatusBadGateway {
 			t.Errorf("answer %d", a.status)
 		}
-		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		a := w.post(anthropicPath, streamed(10), "x-api-key", canary.Key("1"))
 		if a.status != http.StatusOK || a.err == nil {
 			t.Errorf("a stream that was reset looks whole: %d %s", a.status, a.body)
 		}

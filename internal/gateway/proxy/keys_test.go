@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/credentials"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // unwrapped sends what is meant for https without TLS, as the simulated provider takes it.
@@ -29,7 +30,7 @@ func (w *world) withKeys(keys map[string]string) {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	for name, host := range keys {
-		for file, text := range map[string]string{name: "sk-" + name, name + ".hosts": host} {
+		for file, text := range map[string]string{name: canary.Key(name), name + ".hosts": host} {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 				w.t.Fatal(err)
 			}
@@ -62,11 +63,11 @@ func TestLaneSendsWithItsOwnKey(t *testing.T) {
 		wantBulk, wanted string
 		refused          bool
 	}{
-		"its own and the route's": {sorted("route", "bulk"), map[string]string{"route": "one.example", "bulk": "one.example"}, "sk-bulk", "sk-route", false},
-		"its own and the app's":   {sorted("", "bulk"), map[string]string{"bulk": "one.example"}, "sk-bulk", "sk-1", false},
-		"none of its own":         {sorted("route", ""), map[string]string{"route": "one.example"}, "sk-route", "sk-route", false},
-		"one that is missing":     {sorted("route", "bulk"), map[string]string{"route": "one.example"}, "", "sk-route", true},
-		"one for another host":    {sorted("route", "bulk"), map[string]string{"route": "one.example", "bulk": "two.example"}, "", "sk-route", true},
+		"its own and the route's": {sorted("route", "bulk"), map[string]string{"route": "one.example", "bulk": "one.example"}, canary.Key("bulk"), canary.Key("route"), false},
+		"its own and the app's":   {sorted("", "bulk"), map[string]string{"bulk": "one.example"}, canary.Key("bulk"), canary.Key("1"), false},
+		"none of its own":         {sorted("route", ""), map[string]string{"route": "one.example"}, canary.Key("route"), canary.Key("route"), false},
+		"one that is missing":     {sorted("route", "bulk"), map[string]string{"route": "one.example"}, "", canary.Key("route"), true},
+		"one for another host":    {sorted("route", "bulk"), map[string]string{"route": "one.example", "bulk": "two.example"}, "", canary.Key("route"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -99,7 +100,7 @@ func TestLaneSendsWithItsOwnKey(t *testing.T) {
 func TestLanesKeyIsAnAccountOfItsOwn(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.Header.Get("X-Api-Key") != "sk-bulk":
+		case r.Header.Get("X-Api-Key") != canary.Key("bulk"):
 			answerOK(w)
 		case r.Header.Get("X-Spent") != "":
 			fail(w, http.StatusPaymentRequired, `{"type":"error","error":{"type":"billing_error","message":"x"}}`)
@@ -138,17 +139,17 @@ func TestFailoverTakesNoKeyToAnotherHost(t *testing.T) {
 		headers       []string
 		want          string // the key the second gets; "" if it must not be called
 	}{
-		"the app's, to the same host":            {"", "", "https://one.example", nil, "sk-1"},
+		"the app's, to the same host":            {"", "", "https://one.example", nil, canary.Key("1")},
 		"the app's, to another host":             {"", "", "https://two.example", nil, ""},
 		"the app's, to another port":             {"", "", "https://one.example:8443", nil, ""},
 		"the app's, to the same host in clear":   {"", "", "http://one.example", nil, ""},
 		"a name below":                           {"", "", "https://a.one.example", nil, ""},
 		"the app's beside a key of ours":         {"first", "", "https://one.example", nil, ""},
-		"ours, to its host":                      {"", "second", "https://two.example", nil, "sk-second"},
-		"both ours":                              {"first", "second", "https://two.example", nil, "sk-second"},
+		"ours, to its host":                      {"", "second", "https://two.example", nil, canary.Key("second")},
+		"both ours":                              {"first", "second", "https://two.example", nil, canary.Key("second")},
 		"ours, to a host that it is not for":     {"first", "first", "https://two.example", nil, ""},
 		"ours, that is not there":                {"first", "none", "https://two.example", nil, ""},
-		"ours, in place of a signature":          {"", "second", "https://two.example", []string{"Authorization", "AWS4-HMAC-SHA256 Credential=AKIDSECRET/x, SignedHeaders=host, Signature=secret"}, "sk-second"},
+		"ours, in place of a signature":          {"", "second", "https://two.example", []string{"Authorization", "AWS4-HMAC-SHA256 Credential=AKIDSECRET/x, SignedHeaders=host, Signature=secret"}, canary.Key("second")},
 		"a signature, which is for the path too": {"", "", "https://one.example", []string{"Authorization", "AWS4-HMAC-SHA256 Credential=AKIDSECRET/x, SignedHeaders=host, Signature=secret"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestFailoverTakesNoKeyToAnotherHost(t *testing.T) {
 				w.withKeys(map[string]string{"first": "one.example", "second": "two.example"})
 				headers := append([]string{
 					"Cookie", "session=secret", "Openai-Organization", "org-secret", "Anthropic-Workspace", "ws-secret",
-					"X-Fake-Input-Tokens", "10", "X-Api-Key", "sk-1", "X-Mine", "kept",
+					"X-Fake-Input-Tokens", "10", "X-Api-Key", canary.Key("1"), "X-Mine", "kept",
 				}, tc.headers...)
 				a := w.post(anthropicPath+"?beta=true&key=secret&access_token=secret", message(10), headers...)
 				if tc.want == "" {
@@ -177,7 +178,7 @@ func TestFailoverTakesNoKeyToAnotherHost(t *testing.T) {
 				if got.Get("X-Api-Key") != tc.want || got.Get("X-Mine") != "kept" {
 					t.Errorf("the second got %v", got)
 				}
-				if all := fmt.Sprint(got, p.second.uris[0]); tc.second != "" && (strings.Contains(all, "secret") || strings.Contains(all, "sk-1") || strings.Contains(all, "SECRET")) {
+				if all := fmt.Sprint(got, p.second.uris[0]); tc.second != "" && (strings.Contains(all, "secret") || strings.Contains(all, canary.Key("1")) || strings.Contains(all, "SECRET")) {
 					t.Errorf("the second got what was meant for the first: %s", all)
 				}
 				if !strings.Contains(p.second.uris[0], "beta=true") {

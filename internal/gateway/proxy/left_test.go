@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // TestA5ACallWhoseClientLeftIsCountedAsThat: also where the provider's refusal comes in just then, whose few bytes can
@@ -26,7 +28,7 @@ func TestA5ACallWhoseClientLeftIsCountedAsThat(t *testing.T) {
 				}))
 				ctx, leave := context.WithCancel(context.Background())
 				time.AfterFunc(time.Second, leave)
-				w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", "sk-1")
+				w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", canary.Key("1"))
 				time.Sleep(5 * time.Second)
 				w.endedAs(outcomeCancelled, 1)
 				w.atRest()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // crowd is how many calls end in each way at once.
@@ -121,7 +122,7 @@ func TestC4APanicAnywhereReleases(t *testing.T) {
 				}
 				var cut atomic.Int64
 				w.together(func(i int) {
-					body, headers := message(10), []string{"x-api-key", "sk-1"}
+					body, headers := message(10), []string{"x-api-key", canary.Key("1")}
 					if i%2 == 1 {
 						body, headers = streamed(10), append(headers, "X-Stream", "1")
 					}
@@ -208,7 +209,7 @@ func TestC4APlanThatChangesUnderCallsLeavesNothing(t *testing.T) {
 				time.AfterFunc(time.Second, func() { w.gateway.Apply(edited, time.Now()) })
 				time.AfterFunc(20*time.Second, func() { w.gateway.Apply(first, time.Now()) })
 				w.together(func(i int) {
-					ctx, body, headers := context.Background(), message(10), []string{"x-api-key", "sk-1", HeaderDeadline, "10s"}
+					ctx, body, headers := context.Background(), message(10), []string{"x-api-key", canary.Key("1"), HeaderDeadline, "10s"}
 					if i%3 == 0 {
 						body, headers = streamed(10), append(headers, "X-Stream", "1")
 					}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // patientRoute honours 120 s within a deadline of 300 s.
@@ -168,7 +169,7 @@ func TestA5RetriesEndWhenTheClientLeaves(t *testing.T) {
 	simulate(t, sleeping, onePolicy(anthropicRoute(canonical...)), func(w *world) {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
-		if a := w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", "sk-1"); a.err == nil {
+		if a := w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", canary.Key("1")); a.err == nil {
 			t.Errorf("answer %d", a.status)
 		}
 		time.Sleep(time.Minute)
@@ -188,7 +189,7 @@ func TestA5RetriesEndWhenTheClientLeaves(t *testing.T) {
 	simulate(t, second, onePolicy(anthropicRoute(canonical...)), func(w *world) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", "sk-1")
+		w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", canary.Key("1"))
 		synctest.Wait()
 		if second.left() != 1 {
 			t.Error("the provider was not told that the client left")
@@ -295,7 +296,7 @@ func TestA17ProvidersRefusalOfAStreamPassesUnchanged(t *testing.T) {
 		throttle(w, "Retry-After", "300", "Anthropic-Ratelimit-Input-Tokens-Remaining", "0", "Request-Id", "req_1", "X-Unknown", "kept")
 	})
 	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
-		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		a := w.post(anthropicPath, streamed(10), "x-api-key", canary.Key("1"))
 		if a.status != http.StatusTooManyRequests || a.body != throttled {
 			t.Errorf("answer %d %s", a.status, a.body)
 		}

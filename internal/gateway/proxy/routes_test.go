@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/credentials"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 func TestGatewayIsNoOpenProxy(t *testing.T) {
@@ -194,7 +195,7 @@ func TestPlanEditsKeepLevelsAndWakeWaiters(t *testing.T) {
 func TestKeyOfTheGatewayReplacesTheAppsAndNeverLeavesOverHTTP(t *testing.T) {
 	s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
 	dir := t.TempDir()
-	for name, text := range map[string]string{"anthropic": "sk-ours", "anthropic.hosts": "provider"} {
+	for name, text := range map[string]string{"anthropic": canary.Key("ours"), "anthropic.hosts": "provider"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +209,7 @@ func TestKeyOfTheGatewayReplacesTheAppsAndNeverLeavesOverHTTP(t *testing.T) {
 		}
 		w.gateway.opts.Credentials = store
 		a := w.ask(10)
-		if a.status != http.StatusServiceUnavailable || s.count() != 0 || strings.Contains(a.body, "sk-ours") {
+		if a.status != http.StatusServiceUnavailable || s.count() != 0 || strings.Contains(a.body, canary.Key("ours")) {
 			t.Errorf("over http: answer %d %s, %d sends", a.status, a.body, s.count())
 		}
 		w.atRest()

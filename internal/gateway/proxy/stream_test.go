@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // open starts a streamed call and returns its response.
@@ -26,7 +27,7 @@ func (w *world) open(ctx context.Context, path, body string) *http.Response {
 		w.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Api-Key", "sk-1")
+	req.Header.Set("X-Api-Key", canary.Key("1"))
 	resp, err := w.client.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
@@ -95,7 +96,7 @@ func TestA11OverloadInsideAStreamBeforeContentIsRetriedInvisibly(t *testing.T) {
 		finish(w, 20)
 	})
 	simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
-		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		a := w.post(anthropicPath, streamed(10), "x-api-key", canary.Key("1"))
 		if a.status != http.StatusOK || strings.Contains(a.body, "overloaded") || strings.Count(a.body, "message_start\n") != 1 {
 			t.Errorf("answer %d %s", a.status, a.body)
 		}
@@ -147,7 +148,7 @@ func TestA11ErrorAfterContentIsForwardedAndNotRepeated(t *testing.T) {
 				event(w, "error", overloaded)
 			})
 			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
-				a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+				a := w.post(anthropicPath, streamed(10), "x-api-key", canary.Key("1"))
 				if a.err != nil || !strings.HasSuffix(a.body, "event: error\ndata: "+overloaded+"\n\n") || s.count() != 1 {
 					t.Errorf("answer %q %v after %d sends", a.body, a.err, s.count())
 				}
@@ -304,7 +305,7 @@ func TestB9TruncatedStreamIsNotASuccess(t *testing.T) {
 				end()
 			})
 			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
-				a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+				a := w.post(anthropicPath, streamed(10), "x-api-key", canary.Key("1"))
 				if a.err == nil {
 					t.Errorf("the client cannot tell: %q", a.body)
 				}
@@ -335,7 +336,7 @@ func TestB10QuietStreamIsNotCutAndStalledClientIs(t *testing.T) {
 		finish(w, 60)
 	})
 	simulate(t, quiet, onePolicy(anthropicRoute(canonical...)), func(w *world) {
-		a := w.post(anthropicPath, streamed(10), "x-api-key", "sk-1")
+		a := w.post(anthropicPath, streamed(10), "x-api-key", canary.Key("1"))
 		if a.err != nil || !strings.Contains(a.body, "message_stop") || a.took < 14*time.Minute {
 			t.Errorf("after %s: %v", a.took, a.err)
 		}

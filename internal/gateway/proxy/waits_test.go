@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
@@ -24,7 +25,7 @@ const anthropicPath = "/anthropic/v1/messages"
 
 // ask makes a call of so many tokens, which the simulated provider counts the same.
 func (w *world) ask(tokens int, headers ...string) answer {
-	headers = append(headers, "x-api-key", "sk-1", "anthropic-version", "2023-06-01", "x-fake-input-tokens", strconv.Itoa(tokens))
+	headers = append(headers, "x-api-key", canary.Key("1"), "anthropic-version", "2023-06-01", "x-fake-input-tokens", strconv.Itoa(tokens))
 	return w.post(anthropicPath, message(tokens), headers...)
 }
 

@@ -117,6 +117,16 @@ func (w *Watch) Leaks(whole bool) []string {
 	return append(slices.Clone(w.leaks), problems...)
 }
 
+// Over are the tests with the search, for who wants to run them himself: goleak.VerifyTestMain(w.Over(m)).
+func (w *Watch) Over(m interface{ Run() int }) interface{ Run() int } { return over{w, m} }
+
+type over struct {
+	watch *Watch
+	tests interface{ Run() int }
+}
+
+func (o over) Run() int { return o.watch.Run(o.tests) }
+
 // Run runs the tests and returns the code to exit with: not 0 if they failed or anything leaked.
 func (w *Watch) Run(m interface{ Run() int }) int {
 	code := m.Run()

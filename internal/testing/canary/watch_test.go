@@ -61,7 +61,7 @@ func TestARunThatLeaksFails(t *testing.T) {
 			var w Watch
 			f := tc.run(&w)
 			silent := strings.HasPrefix(tc.want, "nothing was") || strings.HasSuffix(tc.want, "empty")
-			if code := w.Run(f); !silent && (code != 0) != (tc.want != "") {
+			if code := w.Over(f).Run(); !silent && (code != 0) != (tc.want != "") {
 				t.Errorf("exit code %d", code)
 			}
 			if got := strings.Join(w.Leaks(true), "\n"); !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
