@@ -127,12 +127,20 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, err, o.BudgetStore.Validate())...)
 }
 
+// level knows four words. Below debug, which slog would take as debug-4, the libraries log whole requests and answers:
+// gateways' tokens and our own private keys.
 func (o *Options) level() (slog.Level, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.LogLevel)); err != nil {
-		return level, fmt.Errorf("--log-level: %q is not debug, info, warn or error", o.LogLevel)
+	switch level := strings.ToLower(o.LogLevel); level {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
 	}
-	return level, nil
+	return slog.LevelInfo, fmt.Errorf("--log-level: %q is not debug, info, warn or error", o.LogLevel)
 }
 
 func isPullPolicy(p string) bool {
