@@ -61,8 +61,8 @@ type app struct {
 
 const (
 	maxOutcome = 1 << 20
-	// playWithin bounds a scenario; the longest takes a tenth of it.
-	playWithin = time.Minute
+	// playWithin bounds a scenario; the longest takes a twelfth of it.
+	playWithin = 4 * time.Minute
 )
 
 func startApp(t *testing.T, cmd *exec.Cmd) *app {
