@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/explain"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 const throttled = "HTTP/1.1 429 Too Many Requests\nRetry-After: 9\n\n"
@@ -25,7 +27,62 @@ func run(in string, args ...string) (code int, out, errs string) {
 		in: strings.NewReader(in), out: &stdout, errors: &stderr,
 		now: func() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) },
 	}
-	return c.run(args), stdout.String(), stderr.String()
+	code = c.run(args)
+	shown.Look("the output", stdout.String())
+	shown.Look("the errors", stderr.String())
+	return code, stdout.String(), stderr.String()
+}
+
+// shown is what the command prints in all tests, in which no key may stand, whatever was pasted.
+var shown canary.Watch
+
+func TestMain(m *testing.M) { os.Exit(shown.Run(m)) }
+
+// TestPastedKeysAreNotPrinted: people paste what their client printed, keys and prompts and all.
+func TestPastedKeysAreNotPrinted(t *testing.T) {
+	key := canary.Key("pasted")
+	head := "HTTP/1.1 %s\nContent-Type: application/json\nRetry-After: 9\nAuthorization: Bearer " + key + "\nX-Api-Key: " + key +
+		"\nSet-Cookie: session=" + key + "\nX-Request-Id: r-1\nLocation: https://a.example/?key=" + key + "\n\n"
+	bodies := []string{
+		`{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"Rate limit reached for key %[1]s, asked: %[2]s"}}`,
+		`{"error":{"message":"Incorrect API key provided: %[1]s. You said %[2]s","type":"invalid_request_error","param":"%[1]s","code":"%[1]s"}}`,
+		`[{"error":{"code":429,"message":"%[1]s %[2]s","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"%[1]s","metadata":{"consumer":"%[1]s"}}]}}]`,
+		`{"message":"%[1]s","__type":"%[1]s","detail":"%[2]s"}`,
+		`<html>%[1]s %[2]s</html>`, `%[1]s`,
+	}
+	for _, f := range facts.All() {
+		for _, status := range []string{"429 Too Many Requests", "401 Unauthorized", "200 OK", "529 x", "400 " + key} {
+			for _, body := range bodies {
+				for _, format := range []string{"text", "json"} {
+					_, out, errs := run(fmt.Sprintf(head, status)+fmt.Sprintf(body, key, "key="+key), "explain", "-d", f.Name, "-o", format)
+					if at := canary.Keys(out + errs); at != "" {
+						t.Fatalf("%s, %s, %s: …%s…", f.Name, status, body, at)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKeysInFilesAreNotPrinted: a key does not belong in a policy; who writes one there is not to read it in a log.
+func TestKeysInFilesAreNotPrinted(t *testing.T) {
+	key := canary.Key("written")
+	policy := "apiVersion: headgate.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: a, namespace: b}\nspec: {providers: [{name: openai, %s}]}\n"
+	for name, text := range map[string]string{
+		"a URL's user":       fmt.Sprintf(policy, "baseURL: 'https://u:"+key+"@api.openai.com'"),
+		"a URL's query":      fmt.Sprintf(policy, "baseURL: 'https://api.openai.com/?key="+key+"'"),
+		"a key for its name": fmt.Sprintf(policy, "credentialKey: '"+key+"'"),
+		"an unknown field":   fmt.Sprintf(policy, "apiKey: '"+key+"'"),
+		"no YAML":            "apiKey: [" + key + "\n",
+		"another kind":       "kind: Secret\nstringData: {a: " + key + "}\n",
+		"another type":       fmt.Sprintf(policy, "limits: '"+key+"'"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code, out, errs := run(text, "explain", "policy", "-"); code == 0 || canary.Keys(out+errs) != "" {
+				t.Errorf("status %d\n%s%s", code, out, errs)
+			}
+		})
+	}
 }
 
 // TestExitStatus: what each kind of run ends with, and what it says where.

@@ -78,7 +78,7 @@ func providerSchema(path *field.Path, p *v1alpha1.Provider) field.ErrorList {
 		enum(path.Child("dialect"), p.Dialect, dialects),
 		text(path.Child("baseURL"), p.BaseURL, minBaseURLLength, maxBaseURLLength, nil),
 		enum(path.Child("mode"), p.Mode, modes),
-		text(path.Child("credentialKey"), p.CredentialKey, 1, maxKeyLength, routePattern),
+		keyName(path.Child("credentialKey"), p.CredentialKey),
 		accountRefSchema(path.Child("accountRef"), p.AccountRef),
 		enum(path.Child("outage"), p.Outage, outages),
 		limitsSchema(path.Child("limits"), p.Limits),

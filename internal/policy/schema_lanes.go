@@ -38,7 +38,7 @@ func laneSchema(path *field.Path, l *v1alpha1.Lane) field.ErrorList {
 		between(path.Child("queue", "maxDepth"), queue.MaxDepth, 0, maxQueueDepth),
 		quantity(path.Child("queue", "maxBytes"), queue.MaxBytes, 1),
 		durationText(path.Child("queue", "maxWait"), queue.MaxWait),
-		text(path.Child("credentialKey"), l.CredentialKey, 1, maxKeyLength, routePattern),
+		keyName(path.Child("credentialKey"), l.CredentialKey),
 	)
 }
 

@@ -124,6 +124,15 @@ func text(path *field.Path, value string, shortest, longest int, pattern *regexp
 	return nil
 }
 
+// keyName checks the name of a key. What cannot be one is not repeated: it may be the key.
+func keyName(path *field.Path, value string) field.ErrorList {
+	errs := text(path, value, 1, maxKeyLength, routePattern)
+	for _, err := range errs {
+		err.BadValue, err.Detail = field.OmitValueType{}, "must name an entry of the Secret headgate-credentials, not be a key: "+routePattern.String()
+	}
+	return errs
+}
+
 // textSet checks a set of at most maxSetItems strings that are not empty.
 func textSet(path *field.Path, values []string, longest int, pattern *regexp.Regexp) field.ErrorList {
 	errs := joinErrs(
