@@ -48,6 +48,9 @@ func TestAFedBucketRisesByFeedAlone(t *testing.T) {
 	if got := m.s.Level(id, m.now); got != 70 {
 		t.Errorf("level %v after 30 were taken back", got)
 	}
+	if got := m.s.Levels([]BucketID{id, NoBucket}, nil, m.now); len(got) != 2 || got[0] != 70 || got[1] != 0 {
+		t.Errorf("levels %v of one bucket and none", got)
+	}
 }
 
 // What a pool granted goes as soon as the levels suffice: it was judged there, and waited there for its lane's share.

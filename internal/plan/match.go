@@ -45,23 +45,20 @@ func matchesOne(globs []string, s string) bool {
 
 // Glob compares s with a glob in which * stands for any run of characters, and nothing else is special.
 func Glob(glob, s string) bool {
-	parts := strings.Split(glob, "*")
-	if len(parts) == 1 {
+	first, rest, starred := strings.Cut(glob, "*")
+	if !starred {
 		return glob == s
 	}
-	first, last := parts[0], parts[len(parts)-1]
-	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
-		return false
-	}
-	s = s[len(first) : len(s)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		_, after, found := strings.Cut(s, part)
-		if !found {
-			return false
+	s, found := strings.CutPrefix(s, first)
+	for found {
+		part, more, goesOn := strings.Cut(rest, "*")
+		if !goesOn {
+			return strings.HasSuffix(s, part)
 		}
-		s = after
+		_, s, found = strings.Cut(s, part)
+		rest = more
 	}
-	return true
+	return false
 }
 
 // Covers says that every call that other takes is one that l takes too. It may miss that where globs cover another

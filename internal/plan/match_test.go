@@ -5,6 +5,8 @@ package plan
 
 import (
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,11 +65,30 @@ func TestGlob(t *testing.T) {
 		{"", "", true},
 		{"a.c", "abc", false},
 		{"[ab]", "a", false},
+		{"claude-opus-*", "claude-opus-4-1", true},
+		{"claude-opus-*", "claude-sonnet-4-5", false},
+		{"*opus*", "claude-opus-4", true},
+		{"*-mini", "gpt-4o-mini", true},
+		{"gpt-4o", "gpt-4o-mini", false},
 	}
 	for _, tc := range tests {
 		if got := Glob(tc.glob, tc.s); got != tc.want {
 			t.Errorf("Glob(%q, %q) = %t", tc.glob, tc.s, got)
 		}
+	}
+}
+
+// A glob is the regular expression that it stands for, and comparing takes nothing from the heap: each call does it for each limit.
+func TestGlobsAreExpressions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		glob, s := rapid.StringMatching(`[ab*]{0,6}`).Draw(t, "glob"), rapid.StringMatching(`[ab]{0,8}`).Draw(t, "s")
+		want := regexp.MustCompile("^" + strings.ReplaceAll(glob, "*", ".*") + "$").MatchString(s)
+		if got := Glob(glob, s); got != want {
+			t.Fatalf("Glob(%q, %q) = %t", glob, s, got)
+		}
+	})
+	if n := testing.AllocsPerRun(100, func() { Glob("claude-*-4*", "claude-opus-4-1") }); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 

@@ -21,11 +21,14 @@ type Gate struct {
 	now       func() time.Time
 	told      func(*Ticket, Verdict)
 	maxBytes  int64
+	owned     bool
 
-	mu      sync.Mutex
-	sched   *budget.Scheduler
-	route   plan.Route
-	limits  []*limit
+	mu     sync.Mutex
+	sched  *budget.Scheduler
+	route  plan.Route
+	limits []*limit
+	// ids are the limits' buckets.
+	ids     []budget.BucketID
 	groups  map[Account]*group
 	uses    uint64
 	decided []*budget.Call
@@ -61,6 +64,9 @@ type Options struct {
 	Decided func(*Ticket, Verdict)
 	// MaxBytes bounds the bodies of all calls that wait; 0 is no bound.
 	MaxBytes int64
+	// Owned gates take no lock: whoever owns the gate calls it under one of its own. With it goes Decided, for a timer would
+	// call the gate too.
+	Owned bool
 }
 
 // New returns a gate for route.
@@ -68,6 +74,7 @@ func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Gate
 	g := &Gate{
 		facts: opts.Facts, shared: opts.Shared, estimator: NewEstimator(opts.Facts.Charges),
 		groups: map[Account]*group{}, now: opts.Clock, told: opts.Decided, maxBytes: opts.MaxBytes,
+		owned: opts.Owned && opts.Decided != nil,
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -83,16 +90,16 @@ func (g *Gate) Estimator() *Estimator { return g.estimator }
 
 // Configure puts an edited route in force. Levels and waiting calls are kept.
 func (g *Gate) Configure(route plan.Route, maxGateways int32, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	g.route, g.maxGateways = route, maxGateways
 	g.applyLocked(now)
 }
 
 // SetShares divides the limits; nil falls back to the safe share. It does nothing on a lone gateway.
 func (g *Gate) SetShares(shares map[string]Share, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	g.shares = shares
 	if g.shared {
 		g.applyLocked(now)
@@ -170,7 +177,7 @@ func (g *Gate) bindLocked() {
 	for _, l := range g.limits {
 		old[l.Name] = l
 	}
-	g.limits = make([]*limit, 0, len(g.route.Limits))
+	g.limits, g.ids = make([]*limit, 0, len(g.route.Limits)), g.ids[:0]
 	for _, l := range g.route.Limits {
 		id, _ := g.sched.Bucket("limit/" + l.Name)
 		kept, ok := old[l.Name]
@@ -179,14 +186,14 @@ func (g *Gate) bindLocked() {
 		}
 		kept.Limit, kept.id = l, id
 		kept.share, kept.safe = g.shareLocked(l)
-		g.limits = append(g.limits, kept)
+		g.limits, g.ids = append(g.limits, kept), append(g.ids, id)
 	}
 }
 
 // Enter asks for t's first send. A queued ticket is decided later: see Wait.
 func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	t.gate = g
 	if g.told == nil {
 		t.Listen()
@@ -203,8 +210,8 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 
 // Retry asks for another send, not before a time. The earlier send was settled.
 func (g *Gate) Retry(t *Ticket, notBefore, now time.Time) Verdict {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	g.costsLocked(t, now)
 	v := g.sched.Retry(&t.call, notBefore, now)
 	return g.enteredLocked(t, v, now)
@@ -238,8 +245,8 @@ func (g *Gate) Wait(ctx context.Context, t *Ticket) (Verdict, error) {
 
 // Verdict is the latest decision about t.
 func (g *Gate) Verdict(t *Ticket) Verdict {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	return g.describeLocked(t, t.call.Verdict())
 }
 
@@ -311,23 +318,23 @@ func (g *Gate) rearmLocked(now time.Time) {
 }
 
 func (g *Gate) tick() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	g.timerAt = time.Time{}
 	g.runLocked(g.now())
 }
 
 // Advance decides what is due at now, for an owner that keeps the time itself: see Options.Decided.
 func (g *Gate) Advance(now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	g.runLocked(now)
 }
 
 // Next is when Advance should run again; false if nothing waits that time alone would let go.
 func (g *Gate) Next(now time.Time) (time.Time, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if g.waiting == 0 {
 		return time.Time{}, false
 	}
@@ -336,8 +343,8 @@ func (g *Gate) Next(now time.Time) (time.Time, bool) {
 
 // Close stops the timer.
 func (g *Gate) Close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	g.closed = true
 	if g.timer != nil {
 		g.timer.Stop()

@@ -7,18 +7,15 @@ import "time"
 
 // Levels appends the levels of the declared limits, in the route's order.
 func (g *Gate) Levels(levels []float64, now time.Time) []float64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, l := range g.limits {
-		levels = append(levels, g.sched.Level(l.id, now))
-	}
-	return levels
+	g.lock()
+	defer g.unlock()
+	return g.sched.Levels(g.ids, levels, now)
 }
 
 // Balance is the level of a declared limit, 0 for one that is unknown.
 func (g *Gate) Balance(limit string, now time.Time) float64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if id, ok := g.sched.Bucket("limit/" + limit); ok {
 		return g.sched.Level(id, now)
 	}
@@ -27,8 +24,8 @@ func (g *Gate) Balance(limit string, now time.Time) float64 {
 
 // Lower lowers the level of a limit, if it is above that.
 func (g *Gate) Lower(limit string, level float64, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if id, ok := g.sched.Bucket("limit/" + limit); ok {
 		g.sched.Lower(id, level, now)
 	}
@@ -38,8 +35,8 @@ func (g *Gate) Lower(limit string, level float64, now time.Time) {
 // taken back.
 // What waits is decided by the next Advance.
 func (g *Gate) Feed(limit string, lane int, units float64, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if id, ok := g.sched.Bucket("limit/" + limit); ok {
 		g.sched.Feed(id, lane, units, now)
 	}

@@ -6,7 +6,6 @@ package admission
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -25,28 +24,7 @@ type limit struct {
 
 // matches says whether the limit counts calls to model.
 func (l *limit) matches(model string) bool {
-	return len(l.Models) == 0 || slices.ContainsFunc(l.Models, func(glob string) bool { return match(glob, model) })
-}
-
-// match compares with a glob in which * stands for any run of characters.
-func match(glob, s string) bool {
-	parts := strings.Split(glob, "*")
-	if len(parts) == 1 {
-		return glob == s
-	}
-	first, last := parts[0], parts[len(parts)-1]
-	if !strings.HasPrefix(s, first) || len(s) < len(first)+len(last) || !strings.HasSuffix(s, last) {
-		return false
-	}
-	s = s[len(first) : len(s)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
-	return true
+	return len(l.Models) == 0 || slices.ContainsFunc(l.Models, func(glob string) bool { return plan.Glob(glob, model) })
 }
 
 // Share is what this gateway may use of one limit.

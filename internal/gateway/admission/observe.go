@@ -19,8 +19,8 @@ func (g *Gate) Observe(t *Ticket, r *dialect.Reading, now time.Time) {
 	if len(r.Budgets) == 0 {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	grp := g.groupLocked(t.Account)
 	grp.jitter.add(now.Sub(t.Sent))
 	g.recoverLocked(grp, now)

@@ -15,8 +15,8 @@ import (
 // Refused takes in a refusal of t's send: a fact about the levels. wait is what the provider asks for; ok
 // is false without guidance. r and named say what else it told. t was settled.
 func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Duration, ok bool, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	wait = min(wait, longestHold)
 	grp := g.groupLocked(t.Account)
 	lowered, explained, unexpected := false, false, false
@@ -141,8 +141,8 @@ func (g *Gate) holdLocked(grp *group, wait time.Duration, now time.Time) {
 
 // Succeeded ends a hold by time: the account is served again.
 func (g *Gate) Succeeded(t *Ticket) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if grp := g.groups[t.Account]; grp != nil {
 		grp.hold.known = false
 		grp.adaptive.served(g.now())
@@ -156,8 +156,8 @@ func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok boo
 	if g.facts.ResetMeans != facts.ResetFull {
 		return 0, false
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	grp := g.groups[t.Account]
 	if grp == nil {
 		return 0, false

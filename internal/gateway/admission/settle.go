@@ -71,8 +71,8 @@ func (g *Gate) Charge(t *Ticket, output float64, now time.Time) {
 	if more == 0 {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if !t.held {
 		return
 	}
@@ -96,8 +96,8 @@ func (g *Gate) Release(t *Ticket, s Settlement) {
 
 // ReleaseAt is Release at a given time.
 func (g *Gate) ReleaseAt(t *Ticket, s Settlement, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	switch {
 	case t.held:
 		g.settleLocked(t, s, now)

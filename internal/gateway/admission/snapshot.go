@@ -47,8 +47,8 @@ type LimitFigures struct {
 
 // Figures takes the figures.
 func (g *Gate) Figures(now time.Time) Figures {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	var snap budget.Snapshot
 	g.sched.Snapshot(now, &snap)
 	byID := map[budget.BucketID]*budget.BucketSnapshot{}

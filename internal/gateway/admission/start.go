@@ -8,8 +8,8 @@ import "time"
 // StartAt lowers the limits of a gate that has admitted nothing to a part of their capacity, 0 to 1: its owner knows
 // what was spent before the gate was there, as a simulation does.
 func (g *Gate) StartAt(part float64, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.lock()
+	defer g.unlock()
 	if part >= 1 {
 		return
 	}

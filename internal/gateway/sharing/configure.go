@@ -80,6 +80,7 @@ func (m *Member) adopt(route plan.Route) {
 		budgets = append(budgets, k.safe)
 	}
 	m.holder.Adopt(budgets, outage(&route), m.at)
+	m.find()
 	for i := range m.lanes {
 		m.lanes[i] = newLane(len(m.limits))
 		if j := indexOf(were, route.Lanes[i].Name); j >= 0 {
@@ -87,6 +88,20 @@ func (m *Member) adopt(route plan.Route) {
 		}
 	}
 	m.resettle(were)
+}
+
+// find finds the limits' places at the holder.
+func (m *Member) find() {
+	m.slotted, m.pockets, m.spent = false, m.pockets[:0], make([]float64, len(m.limits))
+	for k := range m.limits {
+		l := &m.limits[k]
+		l.pocket = m.holder.Place(l.Name)
+		if l.slots {
+			m.slotted, m.pockets = true, append(m.pockets, -1)
+		} else {
+			m.pockets = append(m.pockets, l.pocket)
+		}
+	}
 }
 
 // carry takes over what is known of a limit.
@@ -147,10 +162,14 @@ func (m *Member) value(p *place) {
 		l := &m.limits[k]
 		c := l.cost(p.ticket)
 		nothing = nothing || c > 0 && l.Burst <= 0
-		if l.Budget != plan.Requests && !l.slots && c > l.small {
+		if c > l.small && !l.slots && l.Budget != plan.Requests {
 			p.large = true
 		}
-		p.costs = append(p.costs, min(c, l.capacity))
+		if c > l.capacity {
+			l.squeeze(p.ticket)
+			c = l.capacity
+		}
+		p.costs = append(p.costs, c)
 	}
 	// What lets nothing pass refuses at once.
 	p.large = p.large && !nothing

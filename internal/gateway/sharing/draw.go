@@ -23,7 +23,7 @@ func (m *Member) Draw(now time.Time) pool.Report {
 // reported goes on after a report: what it gives back is not there any longer.
 func (m *Member) reported(r *pool.Report, now time.Time) {
 	r.Seen = m.sights(now)
-	m.early = false
+	m.early, m.noticed = false, false
 	if m.leased {
 		m.level(now)
 	}
@@ -56,7 +56,8 @@ func (m *Member) Receive(g *pool.Grant, now time.Time) {
 		if !was && len(m.limits) > 0 {
 			m.silence += max(0, now.Sub(since))
 		}
-		m.leaseEnds = now.Add(m.holder.Lease(m.at))
+		left := m.holder.Lease(m.at)
+		m.leaseEnds, m.lease = now.Add(left), m.at.Add(left)
 		if !was {
 			m.resume(now)
 		}
@@ -76,7 +77,7 @@ func (m *Member) Due(now time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at = m.elapsed.at(now)
-	m.announced = m.due(now)
+	m.announced, m.noticed = m.due(now), m.holder.News()
 	return m.announced
 }
 
@@ -101,6 +102,7 @@ func (m *Member) notice(now time.Time) {
 	if m.opts.Hastened == nil || m.announced.IsZero() {
 		return
 	}
+	m.noticed = m.holder.News()
 	if due := m.due(now); due.Before(m.announced) {
 		m.announced = due
 		m.opts.Hastened()

@@ -8,7 +8,9 @@ import "time"
 // elapsed makes a clock count the time for which the host was suspended: the monotonic one stands still meanwhile, and a lease
 // does not. The wall clock tells; that it was set forward looks the same, and costs a lease at the worst.
 type elapsed struct {
-	last  time.Time
+	last time.Time
+	// wall is last by the wall clock, in nanoseconds.
+	wall  int64
 	slept time.Duration
 }
 
@@ -21,10 +23,14 @@ const (
 
 // at is now with what was slept. Times without monotonic part pass as they are.
 func (e *elapsed) at(now time.Time) time.Time {
+	wall := now.UnixNano()
 	if !e.last.IsZero() {
-		e.pass(now.Round(0).Sub(e.last.Round(0)), now.Sub(e.last))
+		e.pass(time.Duration(wall-e.wall), now.Sub(e.last))
 	}
-	e.last = now
+	e.last, e.wall = now, wall
+	if e.slept == 0 {
+		return now
+	}
 	return now.Add(e.slept)
 }
 

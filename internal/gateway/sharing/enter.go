@@ -60,17 +60,13 @@ func (m *Member) place(t *admission.Ticket) *place {
 	t.Place = p
 	p.lane = min(max(t.Lane, 0), len(m.lanes)-1)
 	m.value(p)
-	m.squeeze(p)
 	return p
 }
 
 // squeeze has a call that the limit allows fit into what gateways may share of it, which is a guard less.
-func (m *Member) squeeze(p *place) {
-	for k := range m.limits {
-		l := &m.limits[k]
-		if least := l.atLeast(p.ticket); least > l.capacity && least <= float64(l.Burst) {
-			p.ticket.Estimate.InputAtLeast = l.capacity
-		}
+func (l *limit) squeeze(t *admission.Ticket) {
+	if least := l.atLeast(t); least > l.capacity && least <= float64(l.Burst) {
+		t.Estimate.InputAtLeast = l.capacity
 	}
 }
 
@@ -84,11 +80,14 @@ func (l *lane) come(p *place) {
 // ask has the gate decide about a call; if that is at once, its answer says so and nothing else does.
 func (m *Member) ask(p *place, now time.Time) admission.Verdict {
 	m.asking = p
-	defer func() { m.asking = nil }()
+	var v admission.Verdict
 	if p.again {
-		return m.gate.Retry(p.ticket, p.notBefore, now)
+		v = m.gate.Retry(p.ticket, p.notBefore, now)
+	} else {
+		v = m.gate.Enter(p.ticket, now)
 	}
-	return m.gate.Enter(p.ticket, now)
+	m.asking = nil
+	return v
 }
 
 // entered takes in what the gate said of a call that entered.
@@ -123,10 +122,13 @@ func (m *Member) hold(p *place) {
 
 // slots counts what a call holds of limits of calls in flight.
 func (m *Member) slots(p *place, sign float64) {
+	if !m.slotted {
+		return
+	}
 	counted := false
 	for k := range m.limits {
 		if l := &m.limits[k]; l.slots && p.costs[k] > 0 {
-			m.holder.Charge(l.Name, sign, m.at)
+			m.holder.UseAt(l.pocket, sign)
 			counted = true
 		}
 	}

@@ -192,7 +192,7 @@ func TestEditsKeepWhoWaits(t *testing.T) {
 		route.Lanes = route.Lanes[1:]
 		route.Lanes[0].SharePermille = 1000
 		route.Limits[1].Burst = 10_000
-		p.Configure(route, 5, time.Now())
+		p.edit(t, route, 5)
 		select {
 		case <-calls[0].Ready():
 			if v := p.Verdict(calls[0]); v.Reason != budget.ReasonTooLarge {
@@ -202,7 +202,7 @@ func TestEditsKeepWhoWaits(t *testing.T) {
 			t.Error("what has become impossible is not told")
 		}
 		route.Limits = route.Limits[:1]
-		p.Configure(route, 5, time.Now())
+		p.edit(t, route, 5)
 		for _, k := range calls[1:] {
 			if p.Verdict(k).State == budget.Admitted {
 				continue
@@ -211,13 +211,13 @@ func TestEditsKeepWhoWaits(t *testing.T) {
 				t.Errorf("without the limit: %+v after %v", v, took)
 			}
 		}
-		p.Configure(shared(""), 5, time.Now())
+		p.edit(t, shared(""), 5)
 		for _, k := range calls {
 			p.Release(k, admission.Settlement{Kind: admission.Kept})
 		}
 		p.atRest(t)
-		p.Configure(plan.Route{}, 0, time.Now())
-		p.Configure(shared(""), 5, time.Now())
+		p.edit(t, plan.Route{}, 0)
+		p.edit(t, shared(""), 5)
 		k := ticket(10, 7, time.Minute)
 		if v := p.Enter(k, time.Now()); v.State == budget.Refused {
 			t.Errorf("after a route without anything: %+v", v)

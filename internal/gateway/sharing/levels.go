@@ -8,7 +8,7 @@ import "time"
 // catchUp brings up to now what changes by time alone: nothing, while the lease lasts.
 func (m *Member) catchUp(now time.Time) {
 	m.at = m.elapsed.at(now)
-	if m.holder.Leased(m.at) {
+	if m.leased && m.at.Before(m.lease) || m.holder.Leased(m.at) {
 		return
 	}
 	if m.leased {
@@ -26,24 +26,28 @@ func (m *Member) catchUp(now time.Time) {
 // charge charges the holder with what the gate took, or gave back, since.
 func (m *Member) charge(now time.Time) {
 	m.levels = m.gate.Levels(m.levels[:0], now)
-	spends := false
-	for k := range m.limits {
+	for k, level := range m.levels {
 		l := &m.limits[k]
-		spent := l.level - m.levels[k]
-		if l.slots || spent == 0 {
-			continue
+		m.spent[k] = l.level - level
+		l.level = level
+	}
+	switch {
+	case m.leased:
+		m.holder.ChargeAt(m.pockets, m.spent)
+		if m.holder.News() && !m.noticed {
+			m.notice(now)
 		}
-		l.level = m.levels[k]
-		switch {
-		case m.leased:
-			m.holder.Charge(l.Name, spent, m.at)
-			spends = true
-		case m.open:
+	case m.open:
+		m.owe(now)
+	}
+}
+
+// owe notes what was spent while nothing binds.
+func (m *Member) owe(now time.Time) {
+	for k, spent := range m.spent {
+		if l := &m.limits[k]; !l.slots && spent != 0 {
 			l.debt.owe(spent, l, now)
 		}
-	}
-	if spends {
-		m.notice(now)
 	}
 }
 

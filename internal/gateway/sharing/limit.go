@@ -16,6 +16,7 @@ import (
 // limit is what is shared of one limit.
 type limit struct {
 	plan.Limit
+	kind kind
 	// caps refuse when they are used up, and are not waited for: windows of an hour and more.
 	slots, caps bool
 	// rate is all gateways' in a second, capacity what the pool can have at the most.
@@ -24,6 +25,8 @@ type limit struct {
 	small float64
 	safe  pool.HolderBudget
 
+	// pocket is its place at the holder.
+	pocket int
 	// level is the gate's, as it was left.
 	level float64
 	// granted is by lane what of the holder's totals the gate was fed.
@@ -48,42 +51,48 @@ func newLimit(l plan.Limit, maxGateways int32, lanes int) limit {
 	b := ledger.Budget(l, maxGateways)
 	slots := l.Budget == plan.InFlight
 	return limit{
-		Limit: l, slots: slots, caps: !slots && b.Window >= capWindow, rate: b.Rate, capacity: b.Capacity,
+		Limit: l, kind: kinds[l.Budget], slots: slots, caps: !slots && b.Window >= capWindow, rate: b.Rate, capacity: b.Capacity,
 		small: max(b.Rate*interval.Seconds(), b.SmallCall), safe: ledger.Holder(l, maxGateways),
 		granted: make([]float64, lanes), expected: b.Rate, told: b.Rate,
 	}
 }
 
+// kind is what a limit counts.
+type kind uint8
+
+const (
+	tokens kind = iota
+	calls
+	input
+	output
+)
+
+var kinds = map[string]kind{plan.Requests: calls, plan.InFlight: calls, plan.InputTokens: input, plan.OutputTokens: output}
+
 // cost is what a ticket takes of the limit.
 func (l *limit) cost(t *admission.Ticket) float64 {
-	if !l.matches(t.Account.Model) {
+	switch {
+	case len(l.Models) > 0 && !l.matches(t.Account.Model):
 		return 0
-	}
-	switch l.Budget {
-	case plan.Requests, plan.InFlight:
+	case l.kind == calls:
 		return 1
-	case plan.InputTokens:
-		return metered(t, t.Estimate.Input)
-	case plan.OutputTokens:
-		return metered(t, t.Estimate.Output)
-	}
-	return metered(t, t.Estimate.Input+t.Estimate.Output)
-}
-
-func metered(t *admission.Ticket, tokens float64) float64 {
-	if !t.Metered {
+	case !t.Metered:
 		return 0
+	case l.kind == input:
+		return t.Estimate.Input
+	case l.kind == output:
+		return t.Estimate.Output
 	}
-	return tokens
+	return t.Estimate.Input + t.Estimate.Output
 }
 
 func (l *limit) matches(model string) bool {
-	return len(l.Models) == 0 || slices.ContainsFunc(l.Models, func(glob string) bool { return plan.Glob(glob, model) })
+	return slices.ContainsFunc(l.Models, func(glob string) bool { return plan.Glob(glob, model) })
 }
 
 // atLeast is the least that a ticket takes.
 func (l *limit) atLeast(t *admission.Ticket) float64 {
-	if l.Budget == plan.InputTokens || l.Budget == plan.Tokens {
+	if l.kind == input || l.kind == tokens {
 		return min(l.cost(t), t.Estimate.InputAtLeast)
 	}
 	return 0

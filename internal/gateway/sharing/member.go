@@ -51,10 +51,14 @@ type Member struct {
 	maxGateways int32
 	limits      []limit
 	lanes       []lane
-	// levels is room for the gate's.
-	levels []float64
-	shares map[string]admission.Share
-	term   pool.Term
+	// slotted says that calls in flight are limited.
+	slotted bool
+	// levels and spent are room for the gate's levels and what they fell by, pockets are the limits' places at the holder, but of
+	// slots.
+	levels, spent []float64
+	pockets       []int
+	shares        map[string]admission.Share
+	term          pool.Term
 
 	places places
 	// waiting counts the calls that wait, apart those of them that do so aside, and bytes is what these keep.
@@ -69,6 +73,8 @@ type Member struct {
 	// leased says that what was granted may be spent, until leaseEnds; open that nothing binds, without a lease.
 	leased, open bool
 	leaseEnds    time.Time
+	// lease is leaseEnds by the holder's clock.
+	lease time.Time
 	// gaveUp says that who waited aside has the safe share by now, in this outage.
 	gaveUp bool
 	// silence is how long there was no lease, until the last began.
@@ -76,8 +82,9 @@ type Member struct {
 	// drawn is when demand was last worked out, early that more is needed than was asked for then.
 	drawn time.Time
 	early bool
-	// announced is what Due said last.
+	// announced is what Due said last, noticed that it is as early as the holder has it.
 	announced time.Time
+	noticed   bool
 	// expectedAt is when what is expected was last taken in.
 	expectedAt time.Time
 	draining   bool
@@ -100,7 +107,7 @@ func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Memb
 	}
 	m.places.init()
 	m.gate = admission.New(admission.Options{
-		Facts: opts.Facts, Shared: true, Clock: m.now, Decided: m.decided, MaxBytes: opts.MaxBytes,
+		Facts: opts.Facts, Shared: true, Clock: m.now, Decided: m.decided, MaxBytes: opts.MaxBytes, Owned: true,
 	}, route, maxGateways, now)
 	cfg := pool.HolderConfig{
 		Name: opts.Holder, Incarnation: opts.Incarnation, Interval: interval, TTL: opts.TTL, Fresh: opts.Fresh,
@@ -120,11 +127,17 @@ func (m *Member) Estimator() *admission.Estimator { return m.gate.Estimator() }
 
 // Floor is as the gate's.
 func (m *Member) Floor(t *admission.Ticket, r *dialect.Reading) (time.Duration, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.gate.Floor(t, r)
 }
 
 // Succeeded is as the gate's.
-func (m *Member) Succeeded(t *admission.Ticket) { m.gate.Succeeded(t) }
+func (m *Member) Succeeded(t *admission.Ticket) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gate.Succeeded(t)
+}
 
 // Close stops the timer: nothing is decided by time any more.
 func (m *Member) Close() {

@@ -34,14 +34,7 @@ type pair struct {
 
 func newPair(t *testing.T, route plan.Route, most int32, fresh bool) *pair {
 	t.Helper()
-	cfg := pool.Config{MaxHolders: int(most)}
-	for _, l := range route.Limits {
-		cfg.Budgets = append(cfg.Budgets, ledger.Budget(l, most))
-	}
-	for _, l := range route.Lanes {
-		cfg.Lanes = append(cfg.Lanes, ledger.Lane(l))
-	}
-	p := &pair{pool: pool.New(cfg, pool.Leader{Epoch: 1, First: true}, time.Now()), cut: true}
+	p := &pair{pool: pool.New(poolOf(route, most), pool.Leader{Epoch: 1, First: true}, time.Now()), cut: true}
 	p.Member = New(Options{
 		Facts: facts.Facts{Charges: facts.AsProduced}, Holder: "g", Incarnation: 1, Fresh: fresh,
 	}, route, most, time.Now())
@@ -50,6 +43,28 @@ func newPair(t *testing.T, route plan.Route, most int32, fresh bool) *pair {
 	done.Go(func() { p.serve(ctx) })
 	t.Cleanup(func() { cancel(); done.Wait(); p.Close() })
 	return p
+}
+
+func poolOf(route plan.Route, most int32) pool.Config {
+	cfg := pool.Config{MaxHolders: int(most)}
+	for _, l := range route.Limits {
+		cfg.Budgets = append(cfg.Budgets, ledger.Budget(l, most))
+	}
+	for _, l := range route.Lanes {
+		cfg.Lanes = append(cfg.Lanes, ledger.Lane(l))
+	}
+	return cfg
+}
+
+// edit has the pool and the member take over an edited route.
+func (p *pair) edit(t *testing.T, route plan.Route, most int32) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.pool.Apply(poolOf(route, most), time.Now()) {
+		t.Fatal("the pool does not take over the route")
+	}
+	p.Configure(route, most, time.Now())
 }
 
 func (p *pair) serve(ctx context.Context) {
