@@ -35,6 +35,20 @@ func (s *Scheduler) Feed(id BucketID, lane int, amount float64, now time.Time) {
 	b.forgive()
 }
 
+// Keep lowers what a lane keeps of a bucket that is Fed, while nothing of it waits: what is more is there to borrow. Of a bucket
+// that refills by itself a lane keeps its hold.
+func (s *Scheduler) Keep(id BucketID, lane int, most float64, now time.Time) {
+	s.tick(now)
+	b := s.bucket(id)
+	if b == nil || !b.Fed || b.Kind == Slots || lane < 0 || lane >= len(s.lanes) {
+		return
+	}
+	if a := b.account(lane); a.queued.n == 0 && a.credit > finite(most) {
+		b.setCredit(a, finite(most))
+		s.stirBucket(b)
+	}
+}
+
 // Pour adds to the level of a bucket that is Fed as its own refill would: every lane's credit has its share of it.
 func (s *Scheduler) Pour(id BucketID, amount float64, now time.Time) {
 	s.tick(now)

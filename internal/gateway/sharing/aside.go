@@ -79,6 +79,7 @@ func (m *Member) unpark(now time.Time) {
 	for i := range m.lanes {
 		for _, p := range slices.Clone(m.lanes[i].large) {
 			if p.where == aside && p.number > 0 && m.granted(p) {
+				m.lanes[i].granted(now)
 				m.admit(p, true, now)
 			}
 		}
@@ -97,6 +98,8 @@ func (m *Member) admit(p *place, granted bool, now time.Time) {
 	case budget.Admitted:
 		m.unlist(p)
 		m.hold(p)
+		// What went is outstanding at the pool until it hears of it.
+		m.hasten()
 	default:
 		m.unlist(p)
 	}

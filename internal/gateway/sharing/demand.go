@@ -25,6 +25,7 @@ func (m *Member) demand(now time.Time) []pool.Demand {
 	for i := range m.lanes {
 		lane := &m.lanes[i]
 		small := m.expected(lane, dt)
+		m.lend(i, small, now)
 		first := m.asked(lane, small)
 		out[i] = pool.Demand{Lane: m.route.Lanes[i].Name}
 		for k := range m.limits {
@@ -35,7 +36,7 @@ func (m *Member) demand(now time.Time) []pool.Demand {
 			}
 		}
 		if first != nil {
-			m.bulk(&out[i], first)
+			m.bulk(&out[i], lane, first)
 		}
 	}
 	m.lack(lacks, now)
@@ -56,6 +57,16 @@ func (m *Member) expected(lane *lane, dt float64) []float64 {
 		}
 	}
 	return small
+}
+
+// lend leaves to the gateway's other lanes what a lane was granted and does not need: the pool keeps for idle lanes what they are
+// to find, once for all gateways. Kept by each of them it would be all there is.
+func (m *Member) lend(lane int, needs []float64, now time.Time) {
+	for k := range m.limits {
+		if l := &m.limits[k]; m.leased && !l.slots && !l.caps {
+			m.gate.Keep(l.Name, lane, needs[k], now)
+		}
+	}
 }
 
 // asked adds what waits: small calls to the rest of their lane's, and of the large ones it returns the first.
@@ -88,20 +99,6 @@ func (m *Member) lost(p *place) bool {
 		p.number = 0
 	}
 	return true
-}
-
-// bulk asks for a large call. Numbers grow over all lanes, so that no lane that comes back repeats one.
-func (m *Member) bulk(d *pool.Demand, p *place) {
-	if p.number == 0 {
-		m.number++
-		p.number = m.number
-	}
-	d.Bulk = p.number
-	for k := range m.limits {
-		if l := &m.limits[k]; !l.slots {
-			d.Cost = append(d.Cost, pool.Amount{Budget: l.Name, Units: p.costs[k]})
-		}
-	}
 }
 
 // lack notes since when caps have too little for what waits.

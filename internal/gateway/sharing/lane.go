@@ -3,7 +3,10 @@
 
 package sharing
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // lane is what a lane's calls need, by limit.
 type lane struct {
@@ -15,6 +18,9 @@ type lane struct {
 	bytes int64
 	// large are the large calls that wait, in the order in which they came.
 	large []*place
+	// together is how many large calls are asked for at once, askedAt when they were; zero once they are granted.
+	together int
+	askedAt  time.Time
 	// inUse are slots, by limit.
 	inUse []float64
 }

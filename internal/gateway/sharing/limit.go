@@ -52,7 +52,7 @@ func newLimit(l plan.Limit, maxGateways int32, lanes int) limit {
 	slots := l.Budget == plan.InFlight
 	return limit{
 		Limit: l, kind: kinds[l.Budget], slots: slots, caps: !slots && b.Window >= capWindow, rate: b.Rate, capacity: b.Capacity,
-		small: max(b.Rate*interval.Seconds(), b.SmallCall), safe: ledger.Holder(l, maxGateways),
+		small: smallOf(b), safe: ledger.Holder(l, maxGateways),
 		granted: make([]float64, lanes), expected: b.Rate, told: b.Rate,
 	}
 }
