@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/test/soak/referee"
 )
 
 const (
@@ -42,7 +43,7 @@ func (s *soak) checkRest(ctx context.Context) {
 			s.book.violate("%s at rest: %v calls came and %v ended", g.name, now.offered, now.ended)
 		}
 		history := g.policy.history()
-		if want := float64(burstTokens * history[len(history)-1].percent / 100); now.capacity != want {
+		if want := float64(burstTokens * history[len(history)-1].Percent / 100); now.capacity != want {
 			s.book.violate("%s: its last policy allows a burst of %v tokens, not %v", g.name, want, now.capacity)
 		}
 	}
@@ -176,8 +177,8 @@ func (s *soak) checkArrivals(r *report, g *gateway) {
 		if d == fakeprovider.OpenAI {
 			tokens = func(a *fakeprovider.Arrival) int64 { return a.InputTokens + a.AllowedTokens }
 		}
-		r.rate(g, d, "requests", &account{requestsPerMinute, burstRequests, edits, lives}, costs(of, nil))
-		r.rate(g, d, "tokens", &account{tokensPerMinute, burstTokens, edits, lives}, costs(of, tokens))
+		r.rate(g, d, "requests", &referee.Account{PerMinute: requestsPerMinute, Burst: burstRequests, Edits: edits, Settling: settling, Lives: lives}, costs(of, nil))
+		r.rate(g, d, "tokens", &referee.Account{PerMinute: tokensPerMinute, Burst: burstTokens, Edits: edits, Settling: settling, Lives: lives}, costs(of, tokens))
 	}
 	w := checkWaits(mine, g.killedWithin)
 	r.guided += w.guided

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/headgate-dev/headgate/test/soak/referee"
 )
 
 // The limits at a hundred percent, of each provider alike, and what the calls that matter need of them.
@@ -35,19 +37,13 @@ type terms struct {
 	lane     bool
 }
 
-// edit is a change of the amounts, at the time the file was written.
-type edit struct {
-	at      time.Time
-	percent int
-}
-
 // policy is a gateway's policy file and the history of its amounts.
 type policy struct {
 	path, provider string
 
 	mu    sync.Mutex
 	now   terms
-	edits []edit
+	edits []referee.Edit
 	count int
 }
 
@@ -65,17 +61,17 @@ func (p *policy) write(t terms) error {
 		return err
 	}
 	if t.percent != p.now.percent {
-		p.edits = append(p.edits, edit{time.Now(), t.percent})
+		p.edits = append(p.edits, referee.Edit{At: time.Now(), Percent: t.percent})
 	}
 	p.now, p.count = t, p.count+1
 	return os.Rename(part, p.path)
 }
 
 // history is every change of the amounts so far.
-func (p *policy) history() []edit {
+func (p *policy) history() []referee.Edit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]edit(nil), p.edits...)
+	return append([]referee.Edit(nil), p.edits...)
 }
 
 // next makes the edit of a turn: amounts down and up, a lane added and removed, fields that change no level.

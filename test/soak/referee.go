@@ -5,110 +5,21 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/test/soak/referee"
 )
-
-// spending is one arrival's cost.
-type spending struct {
-	at   time.Time
-	cost float64
-}
-
-// account is what the arrivals of one key at one provider are held to.
-type account struct {
-	perMinute, burst float64 // at a hundred percent
-	edits            []edit
-	lives            []time.Time
-}
-
-// excess is the largest value, over all intervals within a life, of arrivals - ∫rate - burst; below zero it is
-// how near they came. It is found with a virtual bucket that is full when a life begins: what it is short of is
-// the excess. For some time after an edit either amount may be in force, and the larger counts.
-func (a *account) excess(arrivals []spending) (most float64, at time.Time) {
-	v := &virtual{account: a}
-	most = math.Inf(-1)
-	for _, s := range arrivals {
-		v.advance(s.at)
-		v.level -= s.cost
-		if -v.level > most {
-			most, at = -v.level, s.at
-		}
-	}
-	return most, at
-}
-
-// virtual is the bucket.
-type virtual struct {
-	*account
-	at      time.Time
-	level   float64
-	started bool
-}
-
-// advance refills up to now, from event to event: an edit, its end, or a new life.
-func (v *virtual) advance(now time.Time) {
-	if !v.started {
-		v.started, v.at, v.level = true, now, v.burst*v.factor(now)
-	}
-	for _, t := range v.events(now) {
-		seconds := t.Sub(v.at).Seconds()
-		v.level = min(v.burst*v.factor(v.at), v.level+v.perMinute/60*v.factor(v.at)*seconds)
-		v.at = t
-		// What was held above a smaller burst is gone.
-		v.level = min(v.level, v.burst*v.factor(t))
-		if slices.ContainsFunc(v.lives, t.Equal) {
-			v.level = v.burst * v.factor(t)
-		}
-	}
-}
-
-// events are the times up to now at which something changes, and now.
-func (v *virtual) events(now time.Time) []time.Time {
-	var out []time.Time
-	add := func(t time.Time) {
-		if t.After(v.at) && t.Before(now) {
-			out = append(out, t)
-		}
-	}
-	for _, e := range v.edits {
-		add(e.at)
-		add(e.at.Add(settling))
-	}
-	for _, t := range v.lives {
-		add(t)
-	}
-	slices.SortFunc(out, time.Time.Compare)
-	return append(out, now)
-}
 
 // settling is how long after an edit both amounts count: it takes two seconds at most to be in force, and a
 // busy machine is late.
 const settling = edited + 2*time.Second
 
-// factor is the part of the amounts that may be in force at t, the largest where several may.
-func (a *account) factor(t time.Time) float64 {
-	percent := 0
-	for i, e := range a.edits {
-		if e.at.After(t) {
-			break
-		}
-		if i+1 < len(a.edits) && !a.edits[i+1].at.Add(settling).After(t) {
-			continue // the next one has been in force for long
-		}
-		percent = max(percent, e.percent)
-	}
-	return float64(percent) / 100
-}
-
 // costs are what arrivals cost a budget: a refused call costs a request and no tokens.
-func costs(arrivals []fakeprovider.Arrival, tokens func(*fakeprovider.Arrival) int64) []spending {
-	var out []spending
+func costs(arrivals []fakeprovider.Arrival, tokens func(*fakeprovider.Arrival) int64) []referee.Spending {
+	var out []referee.Spending
 	for i := range arrivals {
 		a := &arrivals[i]
 		cost := int64(1)
@@ -118,7 +29,7 @@ func costs(arrivals []fakeprovider.Arrival, tokens func(*fakeprovider.Arrival) i
 			}
 		}
 		if cost > 0 {
-			out = append(out, spending{time.Unix(0, a.TimeUnixNano), float64(cost)})
+			out = append(out, referee.Spending{At: time.Unix(0, a.TimeUnixNano), Cost: float64(cost)})
 		}
 	}
 	return out

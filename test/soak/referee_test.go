@@ -6,7 +6,6 @@ package main
 import (
 	"errors"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/test/soak/referee"
 )
 
 var start = time.Unix(1_700_000_000, 0)
@@ -25,33 +25,6 @@ func after(seconds float64) time.Time {
 func never(time.Time, time.Time) bool { return false }
 
 func always(time.Time, time.Time) bool { return true }
-
-// TestRefereeFindsExcessOfAnyInterval with amounts by hand: 60 a minute, a burst of 10.
-func TestRefereeFindsExcessOfAnyInterval(t *testing.T) {
-	full := []edit{{start, 100}}
-	for name, tc := range map[string]struct {
-		account  account
-		arrivals []spending
-		want     float64
-	}{
-		"the burst":                {account{60, 10, full, nil}, []spending{{after(0), 10}}, 0},
-		"one too many":             {account{60, 10, full, nil}, []spending{{after(0), 11}}, 1},
-		"burst and refill":         {account{60, 10, full, nil}, []spending{{after(0), 10}, {after(5), 5}}, 0},
-		"a moment too soon":        {account{60, 10, full, nil}, []spending{{after(0), 10}, {after(4.5), 5}}, 0.5},
-		"after a long calm":        {account{60, 10, full, nil}, []spending{{after(0), 1}, {after(1000), 10}, {after(1001), 3}}, 2},
-		"a new life is full":       {account{60, 10, full, []time.Time{after(1)}}, []spending{{after(0), 10}, {after(1.5), 10}}, 0},
-		"and not fuller":           {account{60, 10, full, []time.Time{after(1)}}, []spending{{after(0), 10}, {after(1.5), 12}}, 2},
-		"half the amount":          {account{60, 10, []edit{{start, 50}}, nil}, []spending{{after(0), 5}, {after(2), 1}}, 0},
-		"half of it is exceeded":   {account{60, 10, []edit{{start, 50}}, nil}, []spending{{after(0), 5}, {after(2), 3}}, 2},
-		"an edit has time to come": {account{60, 10, []edit{{start, 100}, {after(1), 50}}, nil}, []spending{{after(2), 10}}, 0},
-		"and then it counts":       {account{60, 10, []edit{{start, 100}, {after(1), 50}}, nil}, []spending{{after(0), 0}, {after(20), 10}}, 5},
-		"more counts at once":      {account{60, 10, []edit{{start, 50}, {after(100), 100}}, nil}, []spending{{after(0), 0}, {after(110), 10}}, 0},
-	} {
-		if got, _ := tc.account.excess(tc.arrivals); math.Abs(got-tc.want) > 1e-6 {
-			t.Errorf("%s: an excess of %v, want %v", name, got, tc.want)
-		}
-	}
-}
 
 func arrival(id string, came, answered float64, status int, wait, count string) fakeprovider.Arrival {
 	return fakeprovider.Arrival{
@@ -104,9 +77,9 @@ func TestRefereeCountsWhatRefusalsCost(t *testing.T) {
 		{Status: 0, InputTokens: 11},
 		{Status: 200, InputTokens: 13, Fault: fakeprovider.FaultStreamOverload},
 	}
-	sum := func(list []spending) (n float64) {
+	sum := func(list []referee.Spending) (n float64) {
 		for _, s := range list {
-			n += s.cost
+			n += s.Cost
 		}
 		return n
 	}

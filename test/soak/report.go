@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/test/soak/referee"
 )
 
 // report is what a run found.
@@ -37,11 +38,11 @@ type rated struct {
 }
 
 // rate holds arrivals to a limit.
-func (r *report) rate(g *gateway, d fakeprovider.Dialect, limit string, a *account, arrivals []spending) {
-	excess, at := a.excess(arrivals)
-	allowed := tolerance*a.perMinute + a.perMinute/60*lateSend.Seconds()
+func (r *report) rate(g *gateway, d fakeprovider.Dialect, limit string, a *referee.Account, arrivals []referee.Spending) {
+	excess, at := a.Excess(arrivals)
+	allowed := tolerance*a.PerMinute + a.PerMinute/60*lateSend.Seconds()
 	name := fmt.Sprintf("%s, %s %s", g.name, d, limit)
-	r.rates = append(r.rates, rated{name, len(arrivals), excess, allowed, 100 * excess / a.perMinute})
+	r.rates = append(r.rates, rated{name, len(arrivals), excess, allowed, 100 * excess / a.PerMinute})
 	if excess > allowed {
 		r.s.book.violate("%s: %.0f more than burst and rate allow (ε allows %.0f), at %s",
 			name, excess, allowed, at.UTC().Format("15:04:05.000"))
