@@ -4,14 +4,25 @@ node_up() {
   say "starting the node"
   [ -f "$HG_STATE/netns-before" ] || ls -d /run/netns/cni-* >"$HG_STATE/netns-before" 2>/dev/null || true
   node_configs
-  start containerd containerd --config "$HG_STATE/containerd.toml"
+  start_part containerd
   wait_for containerd containerd 60 ctr -a "$HG_CONTAINERD" version
   pause_image
-  start kubelet "$HG_BIN/kubelet" --config "$HG_STATE/kubelet.yaml" --kubeconfig "$HG_STATE/kubelet.kubeconfig" \
-    --root-dir "$HG_STATE/kubelet" --cert-dir "$HG_STATE/kubelet/pki" --node-ip "$HG_NODE_IP" --hostname-override "$HG_NODE"
-  start kube-proxy "$HG_BIN/kube-proxy" --config "$HG_STATE/kube-proxy.yaml"
+  start_part kubelet
+  start_part kube-proxy
   dns_up
   wait_for "the node" kubelet 120 node_ready
+}
+
+start_node_part() {
+  case $1 in
+    containerd) start containerd containerd --config "$HG_STATE/containerd.toml" ;;
+    kubelet)
+      start kubelet "$HG_BIN/kubelet" --config "$HG_STATE/kubelet.yaml" --kubeconfig "$HG_STATE/kubelet.kubeconfig" \
+        --root-dir "$HG_STATE/kubelet" --cert-dir "$HG_STATE/kubelet/pki" --node-ip "$HG_NODE_IP" --hostname-override "$HG_NODE" ;;
+    kube-proxy) start kube-proxy "$HG_BIN/kube-proxy" --config "$HG_STATE/kube-proxy.yaml" ;;
+    coredns) start coredns "$HG_BIN/coredns" -conf "$HG_STATE/Corefile" ;;
+    *) die "$1 is no part of the cluster: $parts" ;;
+  esac
 }
 
 node_ready() {
@@ -126,7 +137,7 @@ metadata: {name: cluster-dns}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-dns}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:coredns"}]
 YAML
-  start coredns "$HG_BIN/coredns" -conf "$HG_STATE/Corefile"
+  start_part coredns
 }
 
 # node_down ends what was started by id, then the shims of this containerd's own containers and their

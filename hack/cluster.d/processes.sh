@@ -24,6 +24,16 @@ stop() {
   rm -f "$HG_STATE/run/$1.pid"
 }
 
+# kill_part ends a part as a crash would: at once, by the id it was started with.
+kill_part() {
+  local pid
+  running "$1" || die "$1 is not running"
+  pid=$(cat "$HG_STATE/run/$1.pid")
+  kill -9 "$pid"
+  for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  rm -f "$HG_STATE/run/$1.pid"
+}
+
 # wait_for retries a command until it succeeds, and shows the log's end when it never does.
 wait_for() { # what log seconds command…
   local what=$1 log=$2 limit=$3; shift 3
@@ -31,6 +41,8 @@ wait_for() { # what log seconds command…
   tail -n 15 "$HG_STATE/log/$log.log" >&2 || true
   die "$what did not come up within ${limit}s; its log is $HG_STATE/log/$log.log"
 }
+
+listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1"); }
 
 parts="etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet kube-proxy coredns"
 
