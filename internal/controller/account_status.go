@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
@@ -37,7 +36,7 @@ func (r *AccountReconciler) writeAccountStatuses(ctx context.Context, accounts [
 			continue
 		}
 		switch err := r.writeAccountStatus(ctx, a, budgets, lost); {
-		case apierrors.IsConflict(err):
+		case isConflict(err):
 			conflict = true
 		case client.IgnoreNotFound(err) != nil:
 			errs = append(errs, fmt.Errorf("status of ProviderAccount %s: %w", a.Name, err))
@@ -70,7 +69,10 @@ func (r *AccountReconciler) writeAccountStatus(ctx context.Context, a *v1alpha1.
 	}
 	changed := a.DeepCopy()
 	changed.Status = built.Status
-	patch := client.MergeFromWithOptions(a, client.MergeFromWithOptimisticLock{})
+	patch, err := statusPatch(a, a.Status.Summary.FiguresAt, &changed.Status)
+	if err != nil {
+		return err
+	}
 	if err := r.Client.Status().Patch(ctx, changed, patch, client.FieldOwner(FieldOwner)); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,7 +44,7 @@ func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, polici
 		built, err := r.writeStatus(ctx, state, &policies[i], view, rest)
 		counts[policies[i].Name] = built.Status.Gateways
 		switch {
-		case apierrors.IsConflict(err):
+		case isConflict(err):
 			conflict = true
 		case client.IgnoreNotFound(err) != nil:
 			errs = append(errs, fmt.Errorf("status of %s: %w", policies[i].Name, err))
@@ -54,7 +53,7 @@ func (r *Reconciler) writeStatuses(ctx context.Context, state *namespace, polici
 	return conflict, errors.Join(errs...)
 }
 
-// writeStatus builds the status and, if it is due, patches against the version the policy was read in.
+// writeStatus builds the status and, if it is due, replaces the one it was made from.
 // Events follow a write, so that what was told is what the status says was told.
 func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alpha1.RateLimitPolicy, view policyView, rest sharedInputs) (status.Result, error) {
 	now := r.Now()
@@ -64,7 +63,10 @@ func (r *Reconciler) writeStatus(ctx context.Context, state *namespace, p *v1alp
 	}
 	changed := p.DeepCopy()
 	changed.Status = built.Status
-	patch := client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{})
+	patch, err := statusPatch(p, p.Status.Summary.FiguresAt, &changed.Status)
+	if err != nil {
+		return built, err
+	}
 	if err := r.Client.Status().Patch(ctx, changed, patch, client.FieldOwner(FieldOwner)); err != nil {
 		return built, err
 	}
