@@ -79,8 +79,12 @@ func containerNames(containers []corev1.Container) []corev1.Container {
 	return out
 }
 
-// injected reports whether the pod has the gateway's container.
+// injected reports whether the pod has the gateway's container: one of its name that injection has put there. An app's own
+// of that name governs nothing.
 func injected(pod *corev1.Pod) bool {
+	if pod.Annotations[sidecar.AnnotationContract] == "" {
+		return false
+	}
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for _, c := range list {
 			if c.Name == sidecar.ContainerName {

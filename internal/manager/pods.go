@@ -32,7 +32,11 @@ func (c cachedPods) Gateways(namespace string) (pods []figures.Pod) {
 	return pods
 }
 
+// hasGateway is as the controller sees it: by the name, and by what injection notes.
 func hasGateway(pod *corev1.Pod) bool {
+	if pod.Annotations[sidecar.AnnotationContract] == "" {
+		return false
+	}
 	is := func(c corev1.Container) bool { return c.Name == sidecar.ContainerName }
 	return slices.ContainsFunc(pod.Spec.InitContainers, is) || slices.ContainsFunc(pod.Spec.Containers, is)
 }

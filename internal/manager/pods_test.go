@@ -20,9 +20,11 @@ import (
 func TestGatewaysAreThoseOfRunningPods(t *testing.T) {
 	pod := func(namespace, name string, change func(*corev1.Pod)) client.Object {
 		p := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "uid"},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}, {Name: sidecar.ContainerName}}},
-			Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: name, UID: "uid", Annotations: map[string]string{sidecar.AnnotationContract: sidecar.ContractVersion},
+			},
+			Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}, {Name: sidecar.ContainerName}}},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning},
 		}
 		change(p)
 		return p
@@ -34,6 +36,7 @@ func TestGatewaysAreThoseOfRunningPods(t *testing.T) {
 			p.Spec = corev1.PodSpec{InitContainers: p.Spec.Containers, Containers: []corev1.Container{{Name: "app"}}}
 		}),
 		pod("ns", "without", func(p *corev1.Pod) { p.Spec.Containers = p.Spec.Containers[:1] }),
+		pod("ns", "own-container", func(p *corev1.Pod) { p.Annotations = nil }),
 		pod("ns", "pending", func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }),
 		pod("ns", "ended", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 		pod("ns", "leaving", func(p *corev1.Pod) { p.DeletionTimestamp, p.Finalizers = &now, []string{"a/b"} }),
