@@ -76,7 +76,8 @@ func (c *connection) stream(raw []byte, seen func(time.Duration)) error {
 		return err
 	}
 	if h.status != 200 || !h.chunked {
-		return fmt.Errorf("status %d, chunked %v", h.status, h.chunked)
+		body, _ := io.ReadAll(io.LimitReader(c.r, min(h.length, 300)))
+		return fmt.Errorf("status %d, chunked %v: %s", h.status, h.chunked, body)
 	}
 	var buf []byte
 	for {

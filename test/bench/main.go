@@ -19,13 +19,14 @@ import (
 
 // options are the command's flags.
 type options struct {
-	gateway, fakeprovider, app string
-	rounds                     int
-	seconds                    time.Duration
-	overload                   time.Duration
-	within                     time.Duration
-	only                       string
-	strict                     bool
+	gateway, coordinator string
+	fakeprovider, app    string
+	rounds               int
+	seconds              time.Duration
+	overload             time.Duration
+	within               time.Duration
+	only                 string
+	strict               bool
 }
 
 const (
@@ -56,13 +57,14 @@ func command(ctx context.Context, args []string) error {
 	var o options
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&o.gateway, "gateway", "bin/bench/gateway", "the gateway's binary, stripped")
+	fs.StringVar(&o.coordinator, "coordinator", "bin/bench/coordinator", "the binary of test/bench/coordinator")
 	fs.StringVar(&o.fakeprovider, "fakeprovider", "bin/bench/fakeprovider", "the simulated provider's binary, for the overload part")
 	fs.StringVar(&o.app, "app", "bin/bench/app", "the demo app's binary, the client of the overload part")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; medians are shown")
 	fs.DurationVar(&o.seconds, "time", 1500*time.Millisecond, "length of each measurement")
 	fs.DurationVar(&o.overload, "overload", 90*time.Second, "length of the overload part; 0 leaves it out")
-	fs.DurationVar(&o.within, "within", 5*time.Minute, "fail where the whole takes longer")
-	fs.StringVar(&o.only, "only", "", "run only these parts: calls, bodies, streams, process, overload; comma-separated")
+	fs.DurationVar(&o.within, "within", 6*time.Minute, "fail where the whole takes longer")
+	fs.StringVar(&o.only, "only", "", "run only these parts: calls, secure, bodies, streams, process, overload; comma-separated")
 	fs.BoolVar(&o.strict, "strict", false, "fail where a must is not met")
 	if err := fs.Parse(args); err != nil {
 		return err

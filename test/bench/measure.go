@@ -15,6 +15,7 @@ import (
 type bench struct {
 	o        *options
 	upstream *upstream
+	secure   *secureUpstream
 	proxies  []*process
 	figures  figures
 }
@@ -22,7 +23,7 @@ type bench struct {
 // measureAll runs every part and prints the report.
 func measureAll(ctx context.Context, o *options) error {
 	b := &bench{o: o, figures: figures{}}
-	if o.runs("calls") || o.runs("bodies") || o.runs("streams") || o.runs("process") {
+	if o.runs("calls") || o.runs("bodies") || o.runs("secure") || o.runs("streams") || o.runs("process") {
 		if err := b.proxyParts(ctx); err != nil {
 			return err
 		}
@@ -44,6 +45,10 @@ func (b *bench) proxyParts(ctx context.Context) error {
 		return err
 	}
 	defer b.upstream.stop()
+	if b.secure, err = startSecureUpstream(dir); err != nil {
+		return err
+	}
+	defer b.secure.server.Close()
 	defer func() {
 		for _, p := range b.proxies {
 			p.stop()
@@ -65,9 +70,14 @@ func (b *bench) proxyParts(ctx context.Context) error {
 	return b.report()
 }
 
+// upstreams are where the provider is.
+func (b *bench) upstreams() upstreams {
+	return upstreams{plain: b.upstream.address(), secure: b.secure.server.Listener.Addr().String(), ca: b.secure.ca}
+}
+
 // startProxy starts one proxy and proves that it answers.
 func (b *bench) startProxy(s starter, dir string) error {
-	p, err := s.start(dir, b.upstream.address())
+	p, err := s.start(dir, b.upstreams())
 	if err != nil {
 		return err
 	}
@@ -122,6 +132,7 @@ func (b *bench) parts() []part {
 	}
 	add("process", part{"memory", false, b.measureMemory})
 	add("calls", part{"1 KB calls at 1,000/s", true, b.measurePaced}, part{"1 KB calls, 64 at once", false, b.measureSaturated})
+	add("secure", part{"1 KB calls by TLS and HTTP/2", false, b.measureSecure})
 	add("bodies", part{"100 KB bodies", false, b.measureBody}, part{"10 MiB bodies", false, b.measureImage})
 	add("streams", part{"streams", true, b.measureStreams})
 	return parts
@@ -149,6 +160,13 @@ func (b *bench) measure(ctx context.Context, dir string) error {
 			}
 		}
 	}
+	for _, p := range b.proxies {
+		loaded, err := p.rss()
+		if err != nil {
+			return err
+		}
+		b.figures.add(p.name, figureLoaded, float64(loaded)/1e6)
+	}
 	if b.o.runs("process") {
 		return b.measureStarts(dir)
 	}
@@ -156,9 +174,10 @@ func (b *bench) measure(ctx context.Context, dir string) error {
 }
 
 func (b *bench) measureMemory(ctx context.Context, p *process) error {
-	idle, perStream, err := memoryPerStream(ctx, p)
+	idle, perStream, busy, err := memoryPerStream(ctx, p)
 	b.figures.add(p.name, figureIdle, float64(idle)/1e6)
 	b.figures.add(p.name, figurePerStream, float64(perStream)/1e3)
+	b.figures.add(p.name, figureSlow, 1000*busy)
 	return err
 }
 
@@ -202,7 +221,7 @@ func (b *bench) measureStarts(dir string) error {
 			if !s.required {
 				continue
 			}
-			p, err := s.start(dir, b.upstream.address())
+			p, err := s.start(dir, b.upstreams())
 			if err != nil {
 				return err
 			}
@@ -241,7 +260,7 @@ func (b *bench) report() error {
 	for _, p := range b.proxies {
 		names = append(names, p.name)
 	}
-	fmt.Println("\nmedians of", b.o.rounds, "interleaved rounds; the proxy alone on one core")
+	fmt.Println("\nmedians of", b.o.rounds, "interleaved rounds; the proxy alone on one core, the gateway as injected, with a coordinator")
 	if err := b.figures.table(os.Stdout, names); err != nil {
 		return err
 	}

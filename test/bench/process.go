@@ -22,17 +22,27 @@ type process struct {
 	// base is where it listens, and path what it wants before the provider's path.
 	address string
 	path    string
-	cmd     *exec.Cmd
-	started time.Time
-	stderr  bytes.Buffer
+	// securePath is that for the provider behind TLS; "" where the proxy is not measured with it.
+	securePath string
+	cmd        *exec.Cmd
+	started    time.Time
+	stderr     bytes.Buffer
+	// beside is a process that this one needs; nil for none.
+	beside *process
+}
+
+// alone is the command line that runs a command on the first core.
+func alone(binary string, args ...string) (string, []string) {
+	taskset, err := exec.LookPath("taskset")
+	if err != nil {
+		return binary, args
+	}
+	return taskset, append([]string{"-c", "0", binary}, args...)
 }
 
 // start runs a proxy on the first core.
 func start(name, address, path, binary string, args ...string) (*process, error) {
-	if taskset, err := exec.LookPath("taskset"); err == nil {
-		args = append([]string{"-c", "0", binary}, args...)
-		binary = taskset
-	}
+	binary, args = alone(binary, args...)
 	p, err := startIn(name, address, nil, binary, args...)
 	if p != nil {
 		p.path = path
@@ -71,7 +81,7 @@ func (w *limitedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// stop ends the process and waits for it.
+// stop ends the process, and the one beside it, and waits for them.
 func (p *process) stop() {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
@@ -85,16 +95,42 @@ func (p *process) stop() {
 		_ = p.cmd.Process.Kill()
 		<-done
 	}
+	if p.beside != nil {
+		p.beside.stop()
+	}
+}
+
+// cpu is the processor time the process has used: to the nanosecond from the scheduler's figures of its threads, of which
+// none ends while it is measured.
+func (p *process) cpu() (time.Duration, error) {
+	if p.cmd == nil { // no proxy at all
+		return 0, nil
+	}
+	threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "task", "*", "schedstat"))
+	if err != nil || len(threads) == 0 {
+		return p.ticks()
+	}
+	var sum time.Duration
+	for _, thread := range threads {
+		raw, err := os.ReadFile(thread) //nolint:gosec // G304: of /proc
+		if err != nil {
+			return 0, err
+		}
+		ran, _, _ := strings.Cut(string(raw), " ")
+		n, err := strconv.ParseInt(ran, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(n)
+	}
+	return sum, nil
 }
 
 // cpuTick is what /proc counts in.
 const cpuTick = 10 * time.Millisecond
 
-// cpu is the processor time the process has used.
-func (p *process) cpu() (time.Duration, error) {
-	if p.cmd == nil { // no proxy at all
-		return 0, nil
-	}
+// ticks is the processor time by the process's own figure.
+func (p *process) ticks() (time.Duration, error) {
 	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "stat"))
 	if err != nil {
 		return 0, err

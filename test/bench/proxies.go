@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/freeport"
@@ -24,21 +25,42 @@ const (
 	benchKey = "sk-bench"
 )
 
-// reverseProxy is rp: nothing but httputil.ReverseProxy with a large idle pool.
+// reverseProxy is rp: nothing but httputil.ReverseProxy with a large idle pool. Paths below secure go to the second upstream.
 func reverseProxy(args []string) error {
 	fs := flag.NewFlagSet(modeProxy, flag.ContinueOnError)
 	listen := fs.String("listen", "", "address")
-	upstream := fs.String("upstream", "", "URL of the provider")
+	plain := fs.String("upstream", "", "URL of the provider")
+	secured := fs.String("secure", "", "URL of the provider behind TLS and HTTP/2")
+	ca := fs.String("ca", "", "file with its certificate")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	target, err := url.Parse(*upstream)
+	target, err := url.Parse(*plain)
+	if err != nil {
+		return err
+	}
+	secureTarget, err := url.Parse(*secured)
+	if err != nil {
+		return err
+	}
+	trusted, err := trust(*ca)
 	if err != nil {
 		return err
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport: &http.Transport{MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, DisableCompression: true},
+		Rewrite: func(r *httputil.ProxyRequest) {
+			path, isSecure := strings.CutPrefix(r.Out.URL.Path, secure)
+			if !isSecure {
+				r.SetURL(target)
+				return
+			}
+			r.Out.URL.Path = path
+			r.SetURL(secureTarget)
+		},
+		Transport: &http.Transport{
+			MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, DisableCompression: true,
+			TLSClientConfig: trusted, ForceAttemptHTTP2: true,
+		},
 	}
 	server := &http.Server{Addr: *listen, Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
 	return server.ListenAndServe()
@@ -49,26 +71,26 @@ type starter struct {
 	name string
 	// required proxies fail the run where they cannot be measured.
 	required bool
-	start    func(dir, upstream string) (*process, error)
+	start    func(dir string, u upstreams) (*process, error)
 }
 
 // starters are the proxies that can be measured here: rp and the gateway always.
 func (o *options) starters() []starter {
 	out := []starter{{modeProxy, true, startReverseProxy}, {"gateway", true, o.startGateway}}
 	if path, err := exec.LookPath("nginx"); err == nil {
-		out = append(out, starter{"nginx", false, func(dir, upstream string) (*process, error) {
-			return startConfigured("nginx", path, nginxConfig, dir, upstream, "-c")
+		out = append(out, starter{"nginx", false, func(dir string, u upstreams) (*process, error) {
+			return startConfigured("nginx", path, nginxConfig, dir, u.plain, "-c")
 		}})
 	}
 	if path, err := exec.LookPath("haproxy"); err == nil {
-		out = append(out, starter{"haproxy", false, func(dir, upstream string) (*process, error) {
-			return startConfigured("haproxy", path, haproxyConfig, dir, upstream, "-db", "-f")
+		out = append(out, starter{"haproxy", false, func(dir string, u upstreams) (*process, error) {
+			return startConfigured("haproxy", path, haproxyConfig, dir, u.plain, "-db", "-f")
 		}})
 	}
 	return out
 }
 
-func startReverseProxy(_, upstream string) (*process, error) {
+func startReverseProxy(_ string, u upstreams) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -77,46 +99,12 @@ func startReverseProxy(_, upstream string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(modeProxy, address, "", self, modeProxy, "--listen", address, "--upstream", "http://"+upstream)
-}
-
-// benchPolicy has everything on: three limits that are far away, two lanes, usage read from answers.
-const benchPolicy = `apiVersion: headgate.dev/v1alpha1
-kind: RateLimitPolicy
-metadata: {name: bench, namespace: default}
-spec:
-  providers:
-  - name: openai
-    baseURL: http://%s
-    limits:
-    - {name: requests, budget: Requests, amount: 100M, per: Minute}
-    - {name: tokens, budget: Tokens, amount: 100G, per: Minute}
-    - {name: model, budget: Tokens, amount: 100G, per: Minute, models: ["gpt-*"]}
-    lanes:
-    - {name: bulk, match: {minInputTokens: 20k}, largestCall: 10M, reservedPercent: 40}
-    - {name: chat}
-`
-
-func (o *options) startGateway(dir, upstream string) (*process, error) {
-	return o.gatewayWith(dir, fmt.Sprintf(benchPolicy, upstream))
-}
-
-// gatewayWith starts a gateway that serves a policy.
-func (o *options) gatewayWith(dir, policy string) (*process, error) {
-	file := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
-		return nil, err
+	p, err := start(modeProxy, address, "", self, modeProxy, "--listen", address, "--upstream", "http://"+u.plain,
+		"--secure", "https://"+u.secure, "--ca", u.ca)
+	if p != nil {
+		p.securePath = secure
 	}
-	address, err := freeport.Address()
-	if err != nil {
-		return nil, err
-	}
-	admin, err := freeport.Address()
-	if err != nil {
-		return nil, err
-	}
-	return start("gateway", address, "/openai", o.gateway,
-		"--policy", file, "--namespace", "default", "--listen", address, "--admin", admin, "--log-level", "warn", "--drain", "1s")
+	return p, err
 }
 
 const nginxConfig = `worker_processes 1; master_process off; daemon off; pid %[3]s/nginx.pid; error_log stderr error;

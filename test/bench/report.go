@@ -48,11 +48,15 @@ const (
 	figureIdle      = "RSS idle, MB"
 	figurePerStream = "RSS per slow stream, KB"
 	figureStart     = "start to first answer, ms"
+	figureSecureP50 = "TLS and HTTP/2 upstream, p50 at 500/s, µs"
+	figureSecureCPU = "TLS and HTTP/2 upstream, CPU per call, µs"
+	figureSlow      = "1,000 slow streams, ms of CPU a second"
+	figureLoaded    = "RSS after all of this, MB"
 )
 
 var figureOrder = []string{
-	figureP50, figureCPU, figureRate, figureBody, figureImage, figureDelay, figureChunk, figureIdle, figurePerStream,
-	figureStart,
+	figureP50, figureCPU, figureRate, figureSecureP50, figureSecureCPU, figureBody, figureImage, figureDelay, figureChunk,
+	figureSlow, figurePerStream, figureIdle, figureLoaded, figureStart,
 }
 
 // direct is the name under which calls without any proxy are filed.
@@ -156,9 +160,12 @@ func (f figures) bars(binaryMB float64) []bar {
 	return []bar{
 		f.ratioBar("CPU per 1 KB call at 1,000/s", figureCPU, 1.4, 1, false), p50,
 		f.ratioBar("calls/s on one core, 64 at once", figureRate, 0.75, 1, true),
+		f.ratioBar("CPU per 1 KB call, TLS and HTTP/2 upstream", figureSecureCPU, 1.4, 1, false),
+		f.ratioBar("p50, TLS and HTTP/2 upstream", figureSecureP50, 1.3, 1, false),
 		f.ratioBar("CPU per 100 KB call", figureBody, 1.3, 1.1, false), image,
 		f.ratioBar("chunk delay p50", figureDelay, 1.2, 1, false),
 		f.ratioBar("CPU per chunk", figureChunk, 1.3, 1, false),
+		f.ratioBar("CPU of 1,000 slow streams", figureSlow, 1.3, 1, false),
 		absolute("RSS idle", figureIdle, 20, 12, " MB"),
 		absolute("RSS per slow stream", figurePerStream, 60, 30, " KB"),
 		absolute("start to first proxied answer", figureStart, 100, 50, " ms"),

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -54,19 +55,22 @@ func streamRequest(p *process, chunks int, every time.Duration) []byte {
 // slowStreams is how many slow streams are held open to see what each costs in memory.
 const slowStreams = 1_000
 
-// memoryPerStream opens slow streams and returns the resident memory idle, and what each stream adds.
-func memoryPerStream(ctx context.Context, p *process) (idle, perStream int64, err error) {
+// memoryPerStream opens slow streams and returns the resident memory idle, what each stream adds, and what all of them cost
+// of a core while they are open.
+func memoryPerStream(ctx context.Context, p *process) (idle, perStream int64, busy float64, err error) {
 	if idle, err = p.rss(); err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
-	const chunks, every = 4, time.Second
+	const chunks, every = 6, time.Second
 	done := make(chan measured, 1)
 	go func() { done <- streamed(ctx, p, slowStreams, chunks, every) }()
-	time.Sleep(chunks*every - every/2) // all are open, none has ended
+	time.Sleep(2*every + every/2) // all are open
+	before, errBefore := p.cpu()
+	began := time.Now()
+	time.Sleep((chunks - 3) * every) // none has ended
+	after, errAfter := p.cpu()
+	busy = (after - before).Seconds() / time.Since(began).Seconds()
 	open, err := p.rss()
 	m := <-done
-	if err == nil {
-		err = m.failed
-	}
-	return idle, (open - idle) / slowStreams, err
+	return idle, (open - idle) / slowStreams, busy, errors.Join(err, errBefore, errAfter, m.failed)
 }
