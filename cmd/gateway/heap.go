@@ -48,7 +48,8 @@ func pace(ctx context.Context, limit int64, busy func() (int64, time.Time)) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	p := &pacer{floor: floorOf(limit), busy: busy, percent: usual}
+	// It begins at rest: what a start leaves is collected as usual.
+	p := &pacer{floor: floorOf(limit), busy: busy, percent: usual, resting: true}
 	p.collected()
 	go p.run(ctx)
 }
@@ -75,10 +76,10 @@ func (p *pacer) look(now time.Time) {
 	if !p.rest(quiet) {
 		return
 	}
+	p.adjust()
 	if quiet {
 		debug.FreeOSMemory()
 	}
-	p.adjust()
 }
 
 // rest notes whether the gateway rests, and says whether that is new.
