@@ -114,6 +114,26 @@ func TestIntNeverOverflows(t *testing.T) {
 	}
 }
 
+// TestAQuotedIntIsReadAsItsText: however the digits are written.
+func TestAQuotedIntIsReadAsItsText(t *testing.T) {
+	cases := map[string]struct {
+		want int64
+		ok   bool
+	}{
+		`"77"`: {77, true}, `"7\u0037"`: {77, true}, `"\u002d5"`: {-5, true}, `"1\u00653"`: {1000, true}, `""`: {0, false}, `"7\n"`: {0, false},
+		`"\"7"`: {0, false}, `"x"`: {0, false}, "77": {0, false}, "null": {0, false},
+	}
+	for text, tc := range cases {
+		s := New([]byte(text))
+		if got, ok := s.QuotedInt(); got != tc.want || ok != tc.ok {
+			t.Errorf("%s: %d %v, want %d %v", text, got, ok, tc.want, tc.ok)
+		}
+		if !s.AtEnd() {
+			t.Errorf("%s: not passed", text)
+		}
+	}
+}
+
 // TestDeepNestingEnds: no body makes a walk deep, and skipping needs no depth.
 func TestDeepNestingEnds(t *testing.T) {
 	deep := []byte(strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20))

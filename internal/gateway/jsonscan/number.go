@@ -4,6 +4,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -38,6 +39,10 @@ func (s *Scanner) QuotedInt() (value int64, ok bool) {
 	text, ok := s.Text()
 	if !ok {
 		return 0, false
+	}
+	if bytes.IndexByte(text.Raw, '\\') >= 0 {
+		// An escaped digit is a digit.
+		return parseInt([]byte(text.Value()))
 	}
 	return parseInt(text.Raw)
 }

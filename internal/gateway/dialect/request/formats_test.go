@@ -169,6 +169,7 @@ var formatCases = map[string]formatCase{
 	"messages, no cache":         {dialect.FormatMessages, `{"system":[{"text":"abc","cache_control":null}]}`, dialect.Request{TextBytes: 3}},
 
 	"the largest of several":     {dialect.FormatChat, `{"max_completion_tokens":9,"max_tokens":70,"max_output_tokens":8,"best_of":1,"n":4}`, dialect.Request{MaxOutputTokens: 70, Choices: 4}},
+	"escaped digits":             {dialect.FormatGenerate, `{"generationConfig":{"candidateCount":"7\u0037"}}`, dialect.Request{Choices: 77}},
 	"absurd numbers":             {dialect.FormatGenerate, `{"generationConfig":{"maxOutputTokens":1e300,"candidateCount":"99999999999999999999"}}`, dialect.Request{MaxOutputTokens: 1 << 53, Choices: 1 << 53}},
 	"negative numbers":           {dialect.FormatConverse, `{"inferenceConfig":{"maxTokens":-7}}`, dialect.Request{}},
 	"settings of the wrong type": {dialect.FormatOllama, `{"options":[{"num_predict":7}],"stream":0}`, dialect.Request{}},
