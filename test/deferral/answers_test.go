@@ -16,9 +16,14 @@ import (
 func TestAStreamIsAnsweredByteForByte(t *testing.T) {
 	s := newSite(t, fakeprovider.Options{}, 1200, "")
 	p := s.start()
-	p.ask()
 	streamed := strings.Replace(message, `"max_tokens":16`, `"max_tokens":400,"stream":true`, 1)
-	a := do(http.MethodPost, p.url+"/anthropic/v1/messages", streamed, "Headgate-Deadline", "0s")
+	var a answer
+	eventually(t, "a call to be deferred", func() bool {
+		a = p.beside(func() answer {
+			return do(http.MethodPost, p.url+"/anthropic/v1/messages", streamed, "Headgate-Deadline", "0s")
+		})
+		return a.status != http.StatusOK
+	})
 	if a.status != http.StatusAccepted || !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
 		t.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
@@ -41,27 +46,24 @@ func TestAStreamIsAnsweredByteForByte(t *testing.T) {
 func TestMetricsSayWhatBecameOfDeferredCalls(t *testing.T) {
 	s := newSite(t, fakeprovider.Options{}, 1200, "deferred: {maxAttempts: 1, maxCalls: 2}")
 	p := s.start()
-	deferOne := func() string {
-		t.Helper()
-		var a answer
-		eventually(t, "a call to be deferred", func() bool { a = p.ask("Headgate-Deadline", "0s"); return a.status == http.StatusAccepted })
-		return a.header.Get("Location")
-	}
 	becomes := func(at string, status int) {
 		t.Helper()
 		eventually(t, "the end", func() bool { got, _ := get(t, p.url+at); return got == status })
 	}
-	first := deferOne()
+	first := p.putOff(t)
 	becomes(first, http.StatusOK)
 	if err := s.provider.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: 500, Count: -1}); err != nil {
 		t.Fatal(err)
 	}
-	second := deferOne()
+	second := p.putOff(t)
 	becomes(second, http.StatusGone)
 	s.provider.ClearFaults()
-	third := deferOne()
+	third := p.putOff(t)
 	becomes(third, http.StatusOK)
-	eventually(t, "a call without room", func() bool { return p.ask("Headgate-Deadline", "0s").header.Get("X-Headgate-Reason") == "DeferredFull" })
+	eventually(t, "a call without room", func() bool {
+		a := p.beside(func() answer { return p.ask("Headgate-Deadline", "0s") })
+		return a.header.Get("X-Headgate-Reason") == "DeferredFull"
+	})
 	if out, err := s.command("replay", strings.TrimPrefix(second, "/_headgate/deferred/")); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
@@ -69,7 +71,6 @@ func TestMetricsSayWhatBecameOfDeferredCalls(t *testing.T) {
 	if a := do(http.MethodDelete, p.url+first, ""); a.status != http.StatusNoContent {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	_, metrics := get(t, p.admin+"/metrics")
 	for _, line := range []string{
 		`headgate_deferred_calls{namespace="team-support",policy="support",provider="anthropic",state="waiting"} 0`,
 		`headgate_deferred_calls{namespace="team-support",policy="support",provider="anthropic",state="done"} 2`,
@@ -81,18 +82,9 @@ func TestMetricsSayWhatBecameOfDeferredCalls(t *testing.T) {
 		`headgate_deferred_total{namespace="team-support",outcome="cancelled",policy="support",provider="anthropic"} 1`,
 		`headgate_deferred_total{namespace="team-support",outcome="full",policy="support",provider="anthropic"} 1`,
 	} {
-		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("no %s in\n%s", line, deferredLines(metrics))
-		}
+		eventually(t, line, func() bool {
+			_, metrics := get(t, p.admin+"/metrics")
+			return strings.Contains(metrics, line+"\n")
+		})
 	}
-}
-
-func deferredLines(metrics string) string {
-	var out strings.Builder
-	for line := range strings.Lines(metrics) {
-		if strings.HasPrefix(line, "headgate_deferred") {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
 }

@@ -26,17 +26,13 @@ func (s *site) command(args ...string) (string, error) {
 func TestTheCommandWorksWithAndWithoutAGateway(t *testing.T) {
 	s := newSite(t, fakeprovider.Options{}, 1200, "deferred: {maxAttempts: 1}")
 	p := s.start()
-	p.ask()
-	if err := s.provider.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: 500}); err != nil {
+	if err := s.provider.Inject(fakeprovider.Fault{Kind: fakeprovider.FaultRespond, Status: 500, Count: -1}); err != nil {
 		t.Fatal(err)
 	}
-	a := p.ask("Headgate-Deadline", "0s")
-	if a.status != http.StatusAccepted {
-		t.Fatalf("%d %s", a.status, a.body)
-	}
-	at := a.header.Get("Location")
+	at := p.putOff(t)
 	id := strings.TrimPrefix(at, "/_headgate/deferred/")
 	eventually(t, "the dead letter", func() bool { status, _ := get(t, p.url+at); return status == http.StatusGone })
+	s.provider.ClearFaults()
 	for _, running := range []bool{true, false} {
 		if !running {
 			p.end(syscall.SIGKILL)
@@ -74,11 +70,7 @@ func TestTheCommandWorksWithAndWithoutAGateway(t *testing.T) {
 func TestDrainLetsWhatHasLeftEnd(t *testing.T) {
 	s := newSite(t, fakeprovider.Options{FirstByte: time.Second}, 1200, "")
 	p := s.start()
-	p.ask()
-	a := p.ask("Headgate-Deadline", "0s")
-	if a.status != http.StatusAccepted {
-		t.Fatalf("%d %s", a.status, a.body)
-	}
+	at := p.putOff(t)
 	sent := func() (n int) {
 		for _, a := range s.provider.Arrivals() {
 			if a.Headers["idempotency-key"] != "" {
@@ -90,7 +82,7 @@ func TestDrainLetsWhatHasLeftEnd(t *testing.T) {
 	eventually(t, "the send", func() bool { return sent() == 1 })
 	p.end(syscall.SIGTERM)
 	p = s.start()
-	eventually(t, "the answer", func() bool { status, _ := get(t, p.url+a.header.Get("Location")); return status == http.StatusOK })
+	eventually(t, "the answer", func() bool { status, _ := get(t, p.url+at); return status == http.StatusOK })
 	if n := sent(); n != 1 {
 		t.Errorf("the call was sent %d times", n)
 	}

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,18 +24,28 @@ import (
 func TestKilledAtAnyMomentNoCallIsLostOrMadeTwice(t *testing.T) {
 	s := newSite(t, fakeprovider.Options{FirstByte: 40 * time.Millisecond}, 1200, "")
 	random := rand.New(rand.NewPCG(1, 2))
+	var mu sync.Mutex
 	tickets := map[string]bool{}
-	for range 12 {
+	// On a slow machine few calls are made between two kills.
+	for round, end := 0, time.Now().Add(patience); round < 12 || len(tickets) < 10 && time.Now().Before(end); round++ {
 		p := s.start()
 		until := time.Now().Add(time.Duration(100+random.IntN(900)) * time.Millisecond)
 		killed := make(chan struct{})
 		go func() { defer close(killed); time.Sleep(time.Until(until)); p.end(syscall.SIGKILL) }()
 		for time.Now().Before(until) {
-			// No time at all: every call whose turn it is not is deferred.
-			if a := p.ask("Headgate-Deadline", "0s"); a.err == nil && a.status == http.StatusAccepted {
-				tickets[a.header.Get("Location")] = true
+			// No time at all: every call whose turn it is not is deferred, and it is the turn of one of those made at once.
+			var asked sync.WaitGroup
+			for range 3 {
+				asked.Go(func() {
+					if a := p.ask("Headgate-Deadline", "0s"); a.err == nil && a.status == http.StatusAccepted {
+						mu.Lock()
+						defer mu.Unlock()
+						tickets[a.header.Get("Location")] = true
+					}
+				})
 			}
-			time.Sleep(15 * time.Millisecond)
+			asked.Wait()
+			time.Sleep(50 * time.Millisecond)
 		}
 		<-killed
 	}
@@ -81,10 +93,7 @@ func TestADamagedStoreIsPutAside(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.state, "deferred.db.damaged")); err != nil {
 		t.Error(err)
 	}
-	p.ask()
-	if a := p.ask("Headgate-Deadline", "0s"); a.status != http.StatusAccepted {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	p.defers(t)
 }
 
 // TestNoSecretIsStored: neither the caller's key and cookie nor the gateway's own are anywhere in the state directory,
@@ -100,8 +109,8 @@ func TestNoSecretIsStored(t *testing.T) {
 	if first.status != http.StatusAccepted || second.status != http.StatusAccepted || first.header.Get("X-Headgate-Reason") != "CeilingExceeded" {
 		t.Fatalf("%d %s %v, %d %s", first.status, first.body, first.header, second.status, second.body)
 	}
-	if seconds := first.header.Get("Retry-After"); seconds != "3600" {
-		t.Errorf("Retry-After: %s", seconds)
+	if seconds, _ := strconv.Atoi(first.header.Get("Retry-After")); seconds > 3600 || seconds < 3500 {
+		t.Errorf("Retry-After: %d", seconds)
 	}
 	_, metrics := get(t, p.admin+"/metrics")
 	p.end(syscall.SIGKILL)

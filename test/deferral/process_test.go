@@ -15,23 +15,32 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
 )
 
 var binary string
 
+// shown is what the gateways of all tests log, in which neither key nor prompt may stand.
+var shown canary.Watch
+
 // client's connections are its own, so that none is left when the tests are over.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 func TestMain(m *testing.M) {
 	code := dataplane.Main(m, &binary)
+	for _, leak := range shown.Leaks(false) {
+		fmt.Fprintln(os.Stderr, leak)
+		code = 1
+	}
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -85,7 +94,7 @@ func newSite(t *testing.T, o fakeprovider.Options, perMinute int, more string) *
 	s.write(filepath.Join(dir, "keys", "anthropic.hosts"), "127.0.0.1")
 	s.args = []string{
 		"--policy", filepath.Join(dir, "policy.yaml"), "--namespace", "team-support", "--ca-file", filepath.Join(dir, "ca.pem"),
-		"--credentials", filepath.Join(dir, "keys"), "--state", s.state, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+		"--credentials", filepath.Join(dir, "keys"), "--state", s.state, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log-level", "debug",
 	}
 	return s
 }
@@ -123,6 +132,8 @@ func (s *site) start(more ...string) *process {
 	go p.follow(stderr, serving)
 	s.t.Cleanup(func() {
 		p.end(syscall.SIGKILL)
+		shown.Look("the log of a gateway", p.log.String())
+		s.keepsNoKey()
 		if s.t.Failed() {
 			s.t.Logf("log:\n%s", p.log)
 		}
@@ -131,10 +142,21 @@ func (s *site) start(more ...string) *process {
 	case <-serving:
 	case <-p.ended:
 		s.t.Fatalf("the gateway ended: %s", p.log)
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		s.t.Fatalf("the gateway does not serve: %s", p.log)
 	}
 	return p
+}
+
+// keepsNoKey looks through what gateways keep of calls, prompts and all, for keys.
+func (s *site) keepsNoKey() {
+	files, _ := filepath.Glob(filepath.Join(s.state, "*"))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if at := canary.Keys(string(content)); err == nil && at != "" {
+			s.t.Errorf("%s keeps a key: …%q…", file, at)
+		}
+	}
 }
 
 func (p *process) follow(r io.Reader, serving chan<- struct{}) {
@@ -189,6 +211,26 @@ const message = `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role
 
 func (p *process) ask(headers ...string) answer {
 	return do(http.MethodPost, p.url+"/anthropic/v1/messages", message, headers...)
+}
+
+// putOff has a call deferred.
+func (p *process) putOff(t *testing.T) (location string) {
+	t.Helper()
+	eventually(t, "a call to be deferred", func() bool {
+		a := p.beside(func() answer { return p.ask("Headgate-Deadline", "0s") })
+		location = a.header.Get("Location")
+		return a.status == http.StatusAccepted
+	})
+	return location
+}
+
+// beside makes a call together with one that waits for its turn: a call is deferred only if another has just taken the turn,
+// and on a slow machine a turn is over when the next call is made.
+func (p *process) beside(call func() answer) answer {
+	var other sync.WaitGroup
+	other.Go(func() { p.ask() })
+	defer other.Wait()
+	return call()
 }
 
 // patience is generous: a machine may be busy.

@@ -14,8 +14,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
-// promptly is ten times what a caller waits at most for a store that does not answer.
-const promptly = 20 * time.Second
+// promptly is thirty times what a caller waits at most for a store that does not answer.
+const promptly = time.Minute
 
 // inRedis is a site whose gateways keep calls in a real server.
 func inRedis(t *testing.T, o fakeprovider.Options, perMinute int) (*site, *redisserver.Server) {
