@@ -60,7 +60,10 @@ func FuzzCheckAddress(f *testing.F) {
 			return // a name, which is looked at once it is resolved
 		}
 		ip = ip.WithZone("").Unmap()
-		if b := ip.As16(); ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() || metadata[ip] || nat64.Contains(ip) && b[12] == 169 && b[13] == 254 {
+		b := ip.As16()
+		nat64 := strings.HasPrefix(string(b[:]), "\x00\x64\xff\x9b") && b[12] == 169 && b[13] == 254
+		six := ip.Is6() && b[0] == 0x20 && b[1] == 2 && b[2] == 169 && b[3] == 254
+		if ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() || refused(ip) || nat64 && b[4] == 0 || six {
 			t.Errorf("%q passes", address)
 		}
 	})

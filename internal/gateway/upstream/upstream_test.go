@@ -21,14 +21,20 @@ func TestMetadataAddressesAreRefusedAtDial(t *testing.T) {
 	refused := []string{
 		"169.254.169.254:80", "169.254.0.1:443", "[fe80::1]:443", "[fe80::1%eth0]:443", "[fd00:ec2::254]:80",
 		"[::ffff:169.254.169.254]:80", "[64:ff9b::a9fe:a9fe]:80", "0.0.0.0:80", "[::]:80", "224.0.0.1:80",
-		"100.100.100.200:80",
+		"100.100.100.200:80", "[fd00:ec2::23]:80", "[fd00:c1::a9fe:a9fe]:80", "[fd00:42::42]:80", "[fd20:ce::254]:80",
+		"192.0.0.192:80", "168.63.129.16:80",
+		"[64:ff9b::6464:64c8]:80", "[64:ff9b::a83f:8110]:80", "[64:ff9b:1::a9fe:a9fe]:80", "[::ffff:0:a9fe:a9fe]:80",
+		"[2002:a9fe:a9fe::1]:80", "[2002:6464:64c8::]:80", "[::169.254.169.254]:80", "[::ffff:100.100.100.200]:80",
 	}
 	for _, address := range refused {
 		if err := CheckAddress(address); !errors.Is(err, ErrRefusedAddress) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	for _, address := range []string{"127.0.0.1:80", "10.0.0.1:443", "[2606:4700::1]:443", "api.openai.com:443"} {
+	for _, address := range []string{
+		"127.0.0.1:80", "[::1]:80", "[::ffff:127.0.0.1]:80", "10.0.0.1:443", "[2606:4700::1]:443", "[fd12::1]:443",
+		"[64:ff9b::a00:1]:443", "api.openai.com:443",
+	} {
 		if err := CheckAddress(address); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -41,32 +41,8 @@ func checkAddress(address string) error {
 	if ip.IsLoopback() || ip.Is4() && ip.As4()[0] == 0 || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 		return fmt.Errorf("%w: %s", ErrRefusedAddress, ip)
 	}
-	if hidden, ok := within(ip); ok {
-		return checkAddress(net.JoinHostPort(hidden.String(), port))
+	if carried, ok := upstream.Carried(ip); ok {
+		return checkAddress(net.JoinHostPort(carried.String(), port))
 	}
 	return nil
-}
-
-// carriers are the prefixes of IPv6 that carry an IPv4 address, by where it begins.
-var carriers = []struct {
-	prefix netip.Prefix
-	at     int
-}{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
-	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4
-	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible
-}
-
-// within is the IPv4 address that an IPv6 address carries.
-func within(ip netip.Addr) (netip.Addr, bool) {
-	if !ip.Is6() {
-		return netip.Addr{}, false
-	}
-	b := ip.As16()
-	for _, c := range carriers {
-		if c.prefix.Contains(ip) {
-			return netip.AddrFrom4([4]byte(b[c.at : c.at+4])), true
-		}
-	}
-	return netip.Addr{}, false
 }
