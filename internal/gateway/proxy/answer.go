@@ -142,7 +142,9 @@ func (c *call) settleStream(end ending, meter dialect.Meter) {
 	if failed {
 		c.countFailure(failure.Class)
 	}
-	if end != endedWell || failed || usage.Input < 0 && usage.Output < 0 {
+	// An answer that said it is over has told its usage: SDKs leave then, before the connection's own end.
+	whole := end == endedWell || meter.Complete()
+	if !whole || failed || usage.Input < 0 && usage.Output < 0 {
 		s.Kind = admission.Kept
 		if c.ticket.Metered {
 			c.cfg.tally.EstimatedSettlements.Add(1)

@@ -5,10 +5,13 @@ package proxy
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
@@ -31,6 +34,38 @@ func TestA5ACallWhoseClientLeftIsCountedAsThat(t *testing.T) {
 				w.do(ctx, http.MethodPost, anthropicPath, message(10), "x-api-key", canary.Key("1"))
 				time.Sleep(5 * time.Second)
 				w.endedAs(outcomeCancelled, 1)
+				w.atRest()
+			})
+		})
+	}
+}
+
+// TestAClientThatLeavesAfterTheEndPaysWhatWasUsed: SDKs close a stream at its last event, before the provider has closed
+// the connection. Its usage has been told by then, and is what is charged, not the estimate.
+func TestAClientThatLeavesAfterTheEndPaysWhatWasUsed(t *testing.T) {
+	const limit, input, output = 60_000, 1_234, 77
+	usage := fmt.Sprintf(`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":%d}}`, output)
+	for name, whole := range map[string]bool{"after the last event": true, "before it": false} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
+				event(w, "message_start", fmt.Sprintf(`{"type":"message_start","message":{"usage":{"input_tokens":%d,"output_tokens":1}}}`, input))
+				event(w, "content_block_delta", delta("hello"))
+				if whole {
+					event(w, "message_delta", usage)
+					event(w, "message_stop", `{"type":"message_stop"}`)
+				}
+				<-r.Context().Done()
+			})
+			simulate(t, s, onePolicy(anthropicRoute(perMinute("tokens", plan.Tokens, limit))), func(w *world) {
+				ctx, leave := context.WithCancel(context.Background())
+				resp := w.open(ctx, anthropicPath, streamed(10))
+				time.AfterFunc(time.Second, leave)
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+				time.Sleep(time.Second)
+				if spent := w.figures("anthropic").spent("tokens"); (spent == input+output) != whole {
+					t.Errorf("charged %.0f, used %d, told whole: %t", spent, input+output, whole)
+				}
 				w.atRest()
 			})
 		})
