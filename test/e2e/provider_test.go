@@ -49,6 +49,10 @@ func providerAdmin(t *testing.T) string {
 	return "http://" + s.Spec.ClusterIP + ":8080"
 }
 
+// heldUp is how long a busy machine may hold calls up on their way while later ones pass: they arrive in a heap then,
+// though none was sent too early. A bucket that was filled once too often is more than that in every test.
+const heldUp = time.Second
+
 // mustStayBelow fails if in any span more calls arrived than burst and rate allow it: for every pair of arrivals,
 // those between them, both included.
 func mustStayBelow(t *testing.T, all []fakeprovider.Arrival, perSecond, burst float64) {
@@ -58,7 +62,7 @@ func mustStayBelow(t *testing.T, all []fakeprovider.Arrival, perSecond, burst fl
 		for j := i; j < len(all); j++ {
 			span := time.Duration(all[j].TimeUnixNano - all[i].TimeUnixNano)
 			// One more, since the first of a span is taken before it begins.
-			if excess := float64(j-i+1) - (burst + perSecond*span.Seconds() + 1); excess > worst {
+			if excess := float64(j-i+1) - (burst + perSecond*(span+heldUp).Seconds() + 1); excess > worst {
 				worst, at = excess, fmt.Sprintf("%d calls in %s", j-i+1, span)
 			}
 		}
