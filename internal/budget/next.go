@@ -77,8 +77,10 @@ func (s *Scheduler) readyIn(c *Call, need fit) float64 {
 	for k := range c.holds {
 		h := &c.holds[k]
 		s.refill(h.bucket)
-		if got := s.testHold(c, h); got < need {
-			wait = max(wait, s.holdReady(c, h, got, need))
+		got := s.testHold(c, h)
+		if got < need && (got != lacks || !h.bucket.caps()) {
+			// Who finds a cap used up is refused at once.
+			wait = max(wait, s.holdReady(c, h, need))
 		}
 		if math.IsInf(wait, 1) {
 			break
@@ -87,39 +89,72 @@ func (s *Scheduler) readyIn(c *Call, need fit) float64 {
 	return wait
 }
 
-// holdReady is when one bucket serves the call, which now has got less than it needs: by its lane's credit, or by what
-// the others leave while the bucket fills (once it is full what is left only shrinks).
-func (s *Scheduler) holdReady(c *Call, h *hold, got, need fit) float64 {
+// holdReady is when one bucket serves the call as needed, which it does not now, or sooner: by its lane's credit, or by
+// what the others leave while the bucket fills (once it is full what is left only shrinks).
+func (s *Scheduler) holdReady(c *Call, h *hold, need fit) float64 {
 	b := h.bucket
-	switch {
-	case b.Kind == Slots, b.Fed:
+	if b.Kind == Slots || b.Fed {
 		return math.Inf(1)
-	case b.caps() && got == lacks:
-		// It is refused at once.
-		return 0
-	case c.Granted:
-		return after(h.amount-b.level, b.Rate, b.eps)
 	}
-	i := c.lane.index
-	a := b.account(i)
-	aside := s.aside(c, b)
+	i := b.pos(c.lane.index)
 	v := &s.single
-	b.look(v, i, keeping)
-	own, passes := b.ownSlope(i)
-	v.own = own
-	v.claims = append(v.claims, claim{from: min(a.positive(), aside), slope: v.own, most: aside})
-	ready := math.Inf(1)
+	passes := b.foresee(v, c.lane.index)
+	if c.Granted {
+		return b.fillsTo(v, h.amount)
+	}
+	mine := &v.claims[len(v.claims)-1]
+	a, aside, ready := &b.accounts[i], s.aside(c, b), math.Inf(1)
 	if h.amount+aside <= a.ceiling()+b.eps {
-		ready = min(v.ownAfter(h.amount+aside, h.amount), passes)
+		ready = max(b.creditAfter(v, i, h.amount+aside, v.own), b.fillsTo(v, h.amount))
 	}
-	if need == entitled {
-		return ready
+	if need == borrows {
+		// Of its own it leaves only what is set aside.
+		mine.from, mine.most = min(mine.from, aside), min(mine.most, aside)
+		if full := b.fillsTo(v, b.brim()); full > 0 && v.freeAfter(h.amount-b.eps) <= full {
+			ready = min(ready, v.freeAfter(h.amount), full)
+		}
+		if h.amount > v.room {
+			ready = min(ready, b.fillsTo(v, max(b.Capacity, h.amount)))
+		}
 	}
-	if free := v.freeAfter(h.amount); free <= after(b.top()-b.level, b.Rate, b.eps) {
-		ready = min(ready, free)
+	return min(ready, passes)
+}
+
+// foresee looks at a bucket as it goes on by itself, the lane's own claim last, and returns for how long it does: until one more
+// lane of a group is full, and what it was passing on goes elsewhere.
+func (b *bucket) foresee(v *view, lane int) float64 {
+	b.look(v, lane, keeping)
+	i := b.pos(lane)
+	v.claims = append(v.claims, b.claim(i, i, keeping))
+	b.passOn(v, i)
+	if b.level+b.eps >= b.brim() {
+		v.rate = 0
 	}
-	if h.amount > v.room {
-		ready = min(ready, after(max(b.Capacity, h.amount)-b.level, b.Rate, b.eps))
+	until := math.Inf(1)
+	for k := range b.reserves {
+		until = min(until, b.reserves[k].fills(b, v, i))
+	}
+	return until
+}
+
+// brim is how far the level rises by itself.
+func (b *bucket) brim() float64 { return min(b.top(), max(b.filling, b.level)) }
+
+// fillsTo is when the level is so high, if it ever is by itself.
+func (b *bucket) fillsTo(v *view, level float64) float64 {
+	if level > b.brim()+b.eps {
+		return math.Inf(1)
+	}
+	return after(level-b.level, v.rate, b.eps)
+}
+
+// creditAfter is when an account has so much, growing so fast. What it owes ends sooner than it could pay, as soon as the level
+// covers what the others keep, but by no less than a nanosecond's refill.
+func (b *bucket) creditAfter(v *view, i int, credit, slope float64) float64 {
+	a := &b.accounts[i]
+	ready := after(credit-a.credit, slope, b.eps)
+	if a.credit < 0 {
+		ready = min(ready, max(v.freeAfter(0), 1e-9)+after(credit, slope, b.eps))
 	}
 	return ready
 }

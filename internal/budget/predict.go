@@ -59,12 +59,13 @@ func (n *node) by(as stance) int64 {
 }
 
 // value stores what each bucket will have given the lane by the node's start, by the views. While the rest
-// stays as it is, this does not change with time: what is served, and what time brings, moves both sides alike.
+// stays as it is, this does not change with time: what is served, and what time brings, moves both sides alike. A call that may
+// start at any time is worth waiting for, whatever comes.
 func (s *Scheduler) value(n *node, as stance) {
 	t := seconds(max(0, n.by(as)-s.clock))
 	for k, b := range n.queue.buckets {
 		n.parts[k].worth = math.Inf(1)
-		if b.Kind != Slots && !n.call.Granted {
+		if b.Kind != Slots && !n.call.Granted && n.startBy < forever {
 			n.parts[k].worth = s.views[k].served + s.views[k].supply(t, n.call.holds[k].amount)
 		}
 	}

@@ -28,12 +28,11 @@ func (s *Scheduler) refill(b *bucket) {
 	if b.Kind == Slots || b.Fed {
 		return
 	}
-	if len(b.reserves) > 0 || b.filling < b.Capacity {
-		b.gain(b.Rate * seconds(dt))
+	gain, top := b.Rate*seconds(dt), b.top()
+	if len(b.reserves) > 0 || b.filling < top {
+		b.gain(gain)
 		return
 	}
-	gain := b.Rate * seconds(dt)
-	top := b.top()
 	b.level = min(top, b.level+gain)
 	b.ceiling = min(top, b.ceiling+gain)
 	if b.accrue(gain) {

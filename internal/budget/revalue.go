@@ -95,7 +95,7 @@ func (s *Scheduler) review(q *queue) {
 // headInTime says whether the head, if there is one, still starts in time by the views.
 func (s *Scheduler) headInTime(q *queue, as stance) bool {
 	n := q.head
-	if n == nil || n.call.Granted {
+	if n == nil || n.call.Granted || n.startBy >= forever {
 		return true
 	}
 	t := seconds(max(0, n.by(as)-s.clock))

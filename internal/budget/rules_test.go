@@ -267,3 +267,27 @@ func TestCapsRefuseAndLanesKeepTheirShareOfWhatIsLeft(t *testing.T) {
 		t.Errorf("chat's share: %+v", v)
 	}
 }
+
+// A call that may start at any time is never too late, and nobody is refused for its sake: also one that its lane has no share
+// for, and that others leave no room for now.
+func TestACallWithoutADeadlineIsNeverLate(t *testing.T) {
+	m := newSim(t, Config{
+		Buckets: []Bucket{{Name: "a", Rate: 10, Capacity: 10, StartEmpty: true, Window: time.Minute}},
+		Lanes:   []Lane{{Name: "none", Hold: -1, Group: "before"}, {Name: "c", Share: 0.5, Group: "c"}, {Name: "keeps", Share: 0.5, Group: "k"}},
+	})
+	id := m.id("a")
+	large := &simCall{Call: Call{Costs: []Cost{{Bucket: id, Amount: 9}}}}
+	m.submit(0, large)
+	for i := range 4 {
+		m.submit(0, &simCall{Call: Call{Lane: 1 + i%2, Costs: []Cost{{Bucket: id, Amount: 2}}}})
+	}
+	m.s.Lower(id, -5, m.now)
+	another := &simCall{Call: Call{Costs: []Cost{{Bucket: id, Amount: 1}}}}
+	m.submit(100*time.Millisecond, another)
+	m.runTo(time.Minute)
+	for _, c := range []*simCall{large, another} {
+		if v := c.Verdict(); v.State != Settled {
+			t.Errorf("%+v", v)
+		}
+	}
+}

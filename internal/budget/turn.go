@@ -126,7 +126,7 @@ func (s *Scheduler) awaitsFor(x, c *Call) float64 {
 		case mine == nil && x.lane.group != c.lane.group:
 			ends = min(ends, s.lacksAfter(x, h))
 		case mine != nil && s.lacksFor(x, h, c, mine):
-			wait = max(wait, min(s.holdReady(x, h, lacks, borrows), s.holdReady(c, mine, borrows, entitled)))
+			wait = max(wait, min(s.holdReady(x, h, borrows), s.holdReady(c, mine, entitled)))
 		}
 	}
 	return min(wait, ends)
@@ -137,26 +137,45 @@ func (s *Scheduler) awaitsFor(x, c *Call) float64 {
 func (s *Scheduler) lacksAfter(c *Call, h *hold) float64 {
 	b := h.bucket
 	s.refill(b)
-	if b.Kind == Slots || b.Fed || s.testHold(c, h) != borrows || b.goesFull(c.lane.index, h.amount) {
+	got := s.testHold(c, h)
+	if c.Granted || b.Kind == Slots || b.Fed || got == lacks || b.goesFull(c.lane.index, h.amount) || got == entitled && b.filling >= b.top() {
 		return math.Inf(1)
 	}
-	if full := after(min(b.top(), b.filling)-b.level, b.Rate, b.eps); full > 0 && len(b.reserves) == 0 {
-		return full
+	v := &s.single
+	ends := b.foresee(v, c.lane.index)
+	if b.wanted > max(b.Capacity, b.need) && b.at < b.wantedUntil {
+		// What is collected for one who does not come back is given up then.
+		ends = min(ends, seconds(b.wantedUntil-b.at))
 	}
-	left, slope := b.level-h.amount+b.eps, 0.0
-	for i := range b.accounts {
-		a := &b.accounts[i]
-		kept, most := a.positive(), a.ceiling()
-		if i == b.pos(c.lane.index) {
-			most = min(most, s.aside(c, b))
-			kept = min(kept, most)
-		}
-		left -= kept
-		if a.credit < most {
-			slope += a.share * b.Rate
+	if full := b.fillsTo(v, b.brim()); full > 0 {
+		return min(full, ends)
+	}
+	aside := s.aside(c, b)
+	if got == entitled {
+		return min(ends, v.shrinksTo(h.amount+aside))
+	}
+	mine := &v.claims[len(v.claims)-1]
+	mine.from, mine.most = min(mine.from, aside), min(mine.most, aside)
+	claimed, slope := v.claimed()
+	return min(ends, after(v.level-h.amount+v.eps-claimed, slope, 0))
+}
+
+// claimed is the sum of the claims, and how fast it grows.
+func (v *view) claimed() (sum, slope float64) {
+	for k := range v.claims {
+		sum += v.claims[k].from
+		if v.claims[k].from < v.claims[k].most {
+			slope += v.claims[k].slope
 		}
 	}
-	return after(left, slope, 0)
+	return sum, slope
+}
+
+// shrinksTo is when at the soonest a lane's credit is less than an amount, though it only grows, where the bucket fills no
+// further than it has: from the moment that all credits claim the whole level, each that grows is at the cost of the others.
+func (v *view) shrinksTo(credit float64) float64 {
+	claimed, slope := v.claimed()
+	return max(0, after(v.level-claimed, slope, 0)) + after((v.credit-credit+v.eps)*v.level, v.credit*slope, 0)
 }
 
 // meets says whether the queue's calls and this one have a bucket in common.

@@ -73,34 +73,65 @@ func (r *reserve) use(b *bucket) float64 {
 	return max(0, r.lost)
 }
 
-// ownSlope is how fast a lane's credit grows at most, its group passing on to it what full lanes cannot keep, and for how long
-// that is so: until one more of them is full.
-func (b *bucket) ownSlope(lane int) (slope, until float64) {
-	i := b.pos(lane)
-	slope, until = b.accounts[i].share*b.Rate, math.Inf(1)
+// passOn adds what full lanes pass on to the claims of those that have it, and takes what is lost off the rate at which the
+// level rises.
+func (b *bucket) passOn(v *view, i int) {
 	for k := range b.reserves {
 		r := &b.reserves[k]
-		if !slices.Contains(r.accounts, int32(i)) { // #nosec G115 -- lanes are few
+		passed, heir := r.passed(b)
+		if heir < 0 {
+			v.rate -= passed * r.unlent
 			continue
 		}
-		passed := r.passed(b)
-		for _, j := range r.accounts {
-			if a := &b.accounts[j]; int(j) != i && a.credit+b.eps < a.ceiling() {
-				until = min(until, after(a.ceiling()-a.credit, a.share*b.Rate+passed, b.eps))
-			}
+		if heir == i {
+			v.own += passed
 		}
-		slope += passed
+		if c := v.claimOf(heir, i); b.accounts[heir].credit >= 0 {
+			c.slope += passed
+		}
 	}
-	return slope, until
 }
 
-// passed is the rate of what the group's full lanes cannot keep.
-func (r *reserve) passed(b *bucket) float64 {
-	sum := 0.0
+// passed is the rate of what the group's full lanes cannot keep, and who has it: the first that is not full, or nobody.
+func (r *reserve) passed(b *bucket) (sum float64, heir int) {
+	heir = -1
 	for _, j := range r.accounts {
-		if a := &b.accounts[j]; a.credit+b.eps >= a.ceiling() {
+		switch a := &b.accounts[j]; {
+		case a.full(b):
 			sum += a.share * b.Rate
+		case heir < 0:
+			heir = int(j)
 		}
 	}
-	return sum
+	return sum, heir
+}
+
+// fills is when one more of the group's lanes, but for the i-th, is full.
+func (r *reserve) fills(b *bucket, v *view, i int) float64 {
+	until := math.Inf(1)
+	passed, heir := r.passed(b)
+	for _, j := range r.accounts {
+		a, slope := &b.accounts[j], b.accounts[j].share*b.Rate
+		if int(j) == heir {
+			slope += passed
+		}
+		if int(j) != i && !a.full(b) {
+			until = min(until, b.creditAfter(v, int(j), a.ceiling(), slope))
+		}
+	}
+	return until
+}
+
+// full says whether the account keeps no more.
+func (a *account) full(b *bucket) bool { return a.credit+b.eps >= a.ceiling() }
+
+// claimOf is account j's claim in a view of the i-th that has its own claim last.
+func (v *view) claimOf(j, i int) *claim {
+	switch {
+	case j == i:
+		j = len(v.claims) - 1
+	case j > i:
+		j--
+	}
+	return &v.claims[j]
 }

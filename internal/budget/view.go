@@ -40,7 +40,10 @@ func (b *bucket) claim(j, i int, as stance) claim {
 	a := &b.accounts[j]
 	c := claim{from: a.positive(), slope: a.share * b.Rate}
 	if as == keeping {
-		c.most = max(a.ceiling(), c.from)
+		if c.most = max(a.ceiling(), c.from); a.credit < 0 {
+			// Nobody knows when it keeps something again: it may be forgiven before it has paid.
+			c.slope, c.most = 0, 0
+		}
 		return c
 	}
 	c.most = max(a.queued.sum+a.hold, c.from)
