@@ -140,11 +140,22 @@ func (by *Leadership) Trust(origin string) Trust {
 type lastState struct {
 	usual map[digest]bool
 	pools map[Key]PoolState
+	// exact are pools that were handed over.
+	exact map[Key]PoolState
 }
 
 func readLast(by Leadership, origin string) lastState {
-	out := lastState{usual: map[digest]bool{}, pools: map[Key]PoolState{}}
+	out := lastState{usual: map[digest]bool{}, pools: map[Key]PoolState{}, exact: map[Key]PoolState{}}
 	if by.Trust(origin) != Trusted {
+		return out
+	}
+	if by.Last.Final {
+		// Another may have led since, of which nothing is known, unless the lease says that none did.
+		for _, p := range by.Last.Pools {
+			if by.Before == by.Last.Epoch {
+				out.exact[p.key()] = p
+			}
+		}
 		return out
 	}
 	for one := range slices.Chunk(by.Last.Usual, digestBytes) {

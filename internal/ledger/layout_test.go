@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestPoolOfAnAccount(t *testing.T) {
 	for _, lane := range s.cfg.Lanes {
 		shares[lane.Name], groups[lane.Name] = lane.Share, lane.Group
 	}
-	prefix := func(r Route) string { return l.routes[r].nameOf("") }
+	prefix := func(r Route) string { return strconv.FormatUint(l.routes[r].number, 36) + "/" }
 	for _, want := range []struct {
 		lane, group string
 		share       float64

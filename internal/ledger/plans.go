@@ -75,6 +75,7 @@ func (l *Ledger) move(r *route, key Key, now time.Time) {
 	r.pool, r.key = nil, key
 	l.numbers++
 	r.number = l.numbers
+	r.moves++
 	for _, m := range r.members {
 		if from != nil {
 			from.leave(m, now)

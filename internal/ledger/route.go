@@ -7,8 +7,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"reflect"
-	"strconv"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget/pool"
@@ -20,6 +20,8 @@ type route struct {
 	id Route
 	// number is short and never given twice: names in a shared pool begin with it.
 	number uint64
+	// moves is how often it came to another pool.
+	moves int
 	// maxGateways and plan are the policy's.
 	maxGateways int32
 	plan        *plan.Route
@@ -101,9 +103,10 @@ type member struct {
 const maxPoolName = 256
 
 // nameOf is a holder's name in a pool that routes share. It is the same whenever it is asked for, so that the pool knows
-// late reports of those that ended.
+// late reports of those that ended, and at other leaders, unless the route moved at one of them.
 func (r *route) nameOf(holder string) string {
-	name := strconv.FormatUint(r.number, 36) + "/" + holder
+	route := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", r.id.Namespace, r.id.Policy, r.id.Provider, r.moves))
+	name := hex.EncodeToString(route[:8]) + "/" + holder
 	if len(name) <= maxPoolName {
 		return name
 	}

@@ -133,20 +133,39 @@ func (l *Ledger) begin(key Key, to *layout, now time.Time) {
 	s := &shared{key: key, epoch: l.term(), members: map[string]*member{}}
 	by := pool.Leader{Epoch: s.epoch, First: l.first(), Last: l.last.of(key, &to.cfg)}
 	s.pool = pool.New(to.cfg, by, now)
-	var known []pool.Known
-	for i := range to.cfg.Budgets {
-		if k, ok := l.known(&to.cfg.Budgets[i], to.origin[i], nil, now); ok {
-			known = append(known, k)
-		}
-	}
+	known, handed := l.knownOf(key, to, now)
 	if len(known) > 0 {
 		s.pool.Resume(known, now)
+	}
+	if heirs, named := l.last.heirs(key, digestOf(key, &to.cfg)); named && handed {
+		s.pool.Await(heirs, now)
 	}
 	// What may be outstanding is bounded from the start on, whether that is published or not.
 	s.pool.State(now)
 	s.pool.Extend(l.until)
 	l.pools[key] = s
 	l.adopt(s, to, now)
+}
+
+// knownOf is what is known of the limits of a pool that begins: by this leader, or by the one before; handed says that all of it
+// is by that one.
+func (l *Ledger) knownOf(key Key, to *layout, now time.Time) (known []pool.Known, handed bool) {
+	d := digestOf(key, &to.cfg)
+	handed = true
+	for i := range to.cfg.Budgets {
+		b := &to.cfg.Budgets[i]
+		last, exact := l.last.take(key, d, b)
+		k, ok := l.known(b, to.origin[i], nil, now)
+		if !ok && exact {
+			k, ok = last, true
+		} else if b.Kind == budget.Continuous {
+			handed = false
+		}
+		if ok {
+			known = append(known, k)
+		}
+	}
+	return known, handed
 }
 
 // first says that there was no leader before. That there is a document of one, whatever it is worth, belies it.

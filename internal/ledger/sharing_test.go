@@ -128,6 +128,28 @@ func scenarios() map[string]scenario {
 				m.follow(time.Second)
 			}
 		}, 0.95},
+		"leader relieved in order, each minute": {lan, func(m *market) {
+			m.spread(6)
+			for range 6 {
+				m.goOn(59800 * time.Millisecond)
+				m.relieve(200 * time.Millisecond)
+			}
+		}, 0.98},
+		"leader relieved in order, each 5 s": {lan, func(m *market) {
+			m.spread(6)
+			for range 36 {
+				m.goOn(4800 * time.Millisecond)
+				m.relieve(200 * time.Millisecond)
+			}
+		}, 0.9},
+		"leader change, each 5 s": {lan, func(m *market) {
+			m.spread(6)
+			for range 36 {
+				m.goOn(4800 * time.Millisecond)
+				m.follow(200 * time.Millisecond)
+			}
+			// Leaders that die within the time of a lease, one after the other, take ever more for outstanding.
+		}, 0},
 		"edits of policies and accounts, each 10 s": {lan, func(m *market) {
 			m.spread(6)
 			for i := range 36 {

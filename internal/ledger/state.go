@@ -22,7 +22,10 @@ type State struct {
 	Sequence uint64 `json:"sequence"`
 	// Usual has a digest of each pool that owes nothing and of which half may be outstanding. A pool that is neither here
 	// nor in Pools is unknown: all of it may be outstanding.
-	Usual []byte      `json:"usual,omitempty"`
+	Usual []byte `json:"usual,omitempty"`
+	// Final says that the leader granted nothing after this: what is said of a pool is exact, and pools that are not in Pools are
+	// unknown.
+	Final bool        `json:"final,omitempty"`
 	Pools []PoolState `json:"pools,omitempty"`
 	// Sum is over all the rest.
 	Sum string `json:"sum,omitempty"`
@@ -38,6 +41,9 @@ type PoolState struct {
 	// outstanding.
 	Digest  []byte        `json:"digest"`
 	Budgets []BudgetState `json:"budgets"`
+	// Heirs are, eight bytes each, the gateways that may have something; Named says that these are all. Of a Final state.
+	Heirs []byte `json:"heirs,omitempty"`
+	Named bool   `json:"named,omitempty"`
 }
 
 // BudgetState is one budget's.
@@ -46,6 +52,8 @@ type BudgetState struct {
 	// Debt is how far its level is below zero, Outstanding more than gateways may ever have.
 	Debt        float64 `json:"debt,omitempty"`
 	Outstanding float64 `json:"outstanding"`
+	// Level is what is there, and Outstanding what gateways have, of a Final state.
+	Level float64 `json:"level,omitempty"`
 }
 
 // Same says that another State would tell the next leader the same.
@@ -161,7 +169,7 @@ func (s *shared) standing(now time.Time) standing {
 		if state.Debt <= trifle*b.Capacity && state.Outstanding <= b.Outstanding+trifle*b.Capacity {
 			continue
 		}
-		out.one.Budgets = append(out.one.Budgets, BudgetState{state.Name, state.Debt, state.Outstanding})
+		out.one.Budgets = append(out.one.Budgets, BudgetState{Name: state.Name, Debt: state.Debt, Outstanding: state.Outstanding})
 		out.owes = max(out.owes, state.Debt/max(b.Capacity, trifle))
 	}
 	return out

@@ -77,11 +77,11 @@ func TestWhatADocumentIsWorth(t *testing.T) {
 		"cut digests":       {Leadership{Epoch: 6, Last: edit(func(s *State) { s.Usual = s.Usual[:5]; s.Sum = s.sum() })}, Trusted, full},
 		"of a later format": {Leadership{Epoch: 6, Last: edit(func(s *State) { s.Version = 2; s.Sum = s.sum() })}, Missing, full},
 		"of one that owes": {Leadership{Epoch: 6, Last: edit(func(s *State) {
-			s.Usual, s.Pools = nil, []PoolState{{Namespace: "a", Policy: "chat", Provider: "openai", Budgets: []BudgetState{{"own", 10, 60_000}}}}
+			s.Usual, s.Pools = nil, []PoolState{{Namespace: "a", Policy: "chat", Provider: "openai", Budgets: []BudgetState{{Name: "own", Debt: 10, Outstanding: 60_000}}}}
 			s.Sum = s.sum()
 		})}, Trusted, 60_000},
 		"of more than there is": {Leadership{Epoch: 6, Last: edit(func(s *State) {
-			s.Usual, s.Pools = nil, []PoolState{{Namespace: "a", Policy: "chat", Provider: "openai", Budgets: []BudgetState{{"own", -1e300, 1e300}}}}
+			s.Usual, s.Pools = nil, []PoolState{{Namespace: "a", Policy: "chat", Provider: "openai", Budgets: []BudgetState{{Name: "own", Debt: -1e300, Outstanding: 1e300}}}}
 			s.Sum = s.sum()
 		})}, Trusted, full},
 	}

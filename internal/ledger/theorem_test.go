@@ -159,6 +159,9 @@ func (h *history) event() {
 		}
 	case 5:
 		if l := h.leader(); l != nil && h.r.Intn(2) == 0 {
+			if h.r.Intn(2) == 0 {
+				h.hand()
+			}
 			l.end = h.now
 			l.Extend(l.at(h.now))
 		}
@@ -175,6 +178,10 @@ func (h *history) event() {
 		h.write(r.Namespace, r.Policy)
 	}
 	if h.leader() == nil {
+		if h.r.Intn(10) == 0 {
+			// The lease was deleted meanwhile.
+			h.before = 0
+		}
 		h.lead(time.Duration(h.r.ExpFloat64() * 60e9))
 	}
 }

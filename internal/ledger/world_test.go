@@ -112,7 +112,9 @@ type world struct {
 	sent     int
 	document []byte
 	epoch    uint64
-	meters   map[string]*meter
+	// before is the epoch of the leader before, 0 where that was lost.
+	before uint64
+	meters map[string]*meter
 	// mute has nothing published.
 	mute    bool
 	fastest float64
@@ -291,7 +293,8 @@ func (w *world) lead(term time.Duration) *leading {
 	w.epoch++
 	l := &leading{Ledger: New(w.opts), end: w.now + term, drift: w.drift(), begun: w.now}
 	w.fastest = max(w.fastest, l.drift)
-	by := Leadership{Epoch: w.epoch, First: w.epoch == 1}
+	by := Leadership{Epoch: w.epoch, Before: w.before, First: w.epoch == 1}
+	w.before = w.epoch
 	if w.document != nil {
 		last, err := ParseState(w.document)
 		if err != nil {
@@ -358,6 +361,28 @@ func (w *world) follow(pause time.Duration) {
 		l.end = w.now
 		l.Extend(l.at(w.now))
 	}
+	w.goOn(pause)
+	w.lead(1000 * time.Hour)
+}
+
+// hand ends the leader in order, if there is one that leads.
+func (w *world) hand() {
+	l := w.leader()
+	if l == nil {
+		return
+	}
+	last := l.Hand(l.at(w.now))
+	l.end = w.now
+	if data, err := last.Encode(); err != nil {
+		w.fatalf("%v", err)
+	} else if !w.mute {
+		w.document = data
+	}
+}
+
+// relieve ends the leader in order, and starts another after a while.
+func (w *world) relieve(pause time.Duration) {
+	w.hand()
 	w.goOn(pause)
 	w.lead(1000 * time.Hour)
 }

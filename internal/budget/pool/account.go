@@ -45,6 +45,8 @@ type account struct {
 	connected         bool
 	// lives says that it was heard of since it was opened: those of its name before have ended.
 	lives bool
+	// inherited says that it has quoted its term.
+	inherited bool
 	// expelled says that its reports are not answered any longer, until it is over.
 	expelled bool
 	claims   []*claim

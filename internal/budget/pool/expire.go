@@ -96,6 +96,7 @@ func (p *Pool) learn() {
 		p.meet(p.learned)
 		return
 	}
+	p.awaited = nil
 	drained := !p.drained.After(p.now) || p.heardOfAll()
 	for _, b := range p.purses {
 		if b.unknown > 0 && (b.Kind == budget.Continuous || drained) {

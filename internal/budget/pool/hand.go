@@ -51,6 +51,8 @@ func (p *Pool) Known(now time.Time) []Known {
 // proportion if the capacity shrank, and holders bring what they have when they report, within a TTL.
 func (p *Pool) Resume(known []Known, now time.Time) {
 	p.tick(now)
+	// Whom an earlier leader named may not be all that have of these.
+	p.awaited = nil
 	for _, k := range known {
 		if b, ok := p.byName[k.Name]; ok && b.of == nil && !b.retired {
 			p.touch(b)

@@ -34,6 +34,8 @@ type Pool struct {
 	dues     dues
 	holders  map[string]*holder
 	ended    tombs
+	// awaited are those of whom an earlier leader said that they may hold something; nil if it did not say who they are.
+	awaited  map[Heir]bool
 	openings uint64
 	// silent counts holders that may be taking their safe share. silentAll and knownAll are those that may touch all.
 	silent, silentAll, knownAll int

@@ -37,6 +37,7 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 	switch {
 	case a == nil && r.Draining:
 		// It says that it spends nothing any longer, and has nothing here.
+		p.disown(key)
 		return nil
 	case a == nil:
 		var err error
@@ -60,10 +61,12 @@ func (p *Pool) Report(r *Report, now time.Time) error {
 		p.assure(a, r)
 		p.follows(a)
 		p.heard(a)
+		p.inherit(a)
 	}
 	p.flush()
 	p.see(a, r.Seen)
 	if r.Draining {
+		p.disown(a.key)
 		p.freeSlots(a)
 		p.close(a)
 		return nil
