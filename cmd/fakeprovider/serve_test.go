@@ -36,7 +36,7 @@ func startServer(t *testing.T, args ...string) (plain, secure string) {
 			if err != nil {
 				t.Errorf("run: %v", err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(3 * time.Minute):
 			t.Error("run does not end")
 		}
 	})

@@ -129,7 +129,7 @@ func stored(t *testing.T, env *controlplane.Env, name string, kept bool) string 
 func within(t *testing.T, check func() string) {
 	t.Helper()
 	said := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if said = check(); said == "" {
 			return
 		}

@@ -26,11 +26,11 @@ func TestCallsAndStreamsReachTheProvider(t *testing.T) {
 	if m := paced(t.Context(), p, request(p, textBody(1_000)), 200, 200*time.Millisecond); m.failed != nil || m.calls != 40 || m.p50 <= 0 {
 		t.Errorf("paced = %+v", m)
 	}
-	if m := saturated(t.Context(), p, request(p, imageBody(1<<20)), 2, 100*time.Millisecond); m.failed != nil || m.calls == 0 {
+	if m := saturated(t.Context(), p, request(p, imageBody(1<<20)), 2, 3*time.Second); m.failed != nil || m.calls == 0 {
 		t.Errorf("saturated = %+v", m)
 	}
 	m := streamed(t.Context(), p, 3, 4, 5*time.Millisecond)
-	if m.failed != nil || m.calls != 12 || m.p50 <= 0 || m.p50 > 5*time.Second {
+	if m.failed != nil || m.calls != 12 || m.p50 <= 0 || m.p50 > time.Minute {
 		t.Errorf("streamed = %+v", m)
 	}
 }

@@ -109,9 +109,10 @@ var text = strings.TrimSpace(fakeprovider.Text(shapes.Output - shapes.Reasoning)
 
 func checkRefusals(t *testing.T, g *dataplane.Gateway, s shapes.Shape) {
 	t.Helper()
-	// Its buckets are in debt for the next 180 ms, so the first attempt is refused; they fill while the gateway waits.
+	// The buckets of a new account are in debt for 180 ms from its first call on, which is refused; they fill while the gateway
+	// waits.
 	g.Provider.SetLevel(drained(s), -0.3)
-	status, body, arrivals := through(t, g, s, s.Path, s.Body, rich)
+	status, body, arrivals := through(t, g, s, s.Path, s.Body, "sk-c4n4ryKey-drained-"+s.Name)
 	if status != http.StatusOK || len(arrivals) < 2 || arrivals[0].Verdict != "Throttled" {
 		t.Errorf("throttled: status %d, arrivals %+v: %s", status, arrivals, body)
 	}

@@ -53,7 +53,7 @@ func (c *client) granted(more float64) {
 	c.t.Helper()
 	before := c.r.Lines[0].Got
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(4 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if _, err = c.draw(more); err == nil && c.r.Lines[0].Got > before {
 			return
 		}

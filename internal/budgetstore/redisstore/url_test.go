@@ -98,7 +98,7 @@ func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	if _, err := c.draw(1); err == nil || errors.Is(err, budgetstore.ErrRefused) {
 		t.Errorf("paused: %v", err)
 	}
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	server.Resume()

@@ -27,7 +27,7 @@ func listenFor(t *testing.T, ctx context.Context, busy *atomic.Int64, last *atom
 		Data:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
 		Admin: http.NotFoundHandler(), DataAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0",
 		Busy:       func() (int64, time.Time) { return busy.Load(), time.Unix(0, last.Load()) },
-		DrainBound: 10 * time.Second, Log: slog.New(slog.DiscardHandler),
+		DrainBound: 10 * time.Minute, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestDrainWaitsForCallsAndEndsSoonWhenIdle(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("the drain does not end")
 	}
 	if _, err := get(t, s.DataAddr()); err == nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // within bounds every command; a busy machine may need a while to start a browser.
-const within = time.Minute
+const within = 4 * time.Minute
 
 // Browser is a running Chromium.
 type Browser struct {
