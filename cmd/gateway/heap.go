@@ -28,6 +28,8 @@ const (
 	restAfter = 30 * time.Second
 	// restStep is how often that is looked at.
 	restStep = 5 * time.Second
+	// startedAfter is when what a start leaves is given back: certificates are parsed, and a plan.
+	startedAfter = time.Second
 )
 
 // pacer lets a small heap grow to a floor before it is collected, and leaves a larger one to the runtime: GOGC alone would
@@ -59,10 +61,13 @@ func (p *pacer) run(ctx context.Context) {
 	defer p.stop()
 	tick := time.NewTicker(restStep)
 	defer tick.Stop()
+	started := time.After(startedAfter)
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-started:
+			debug.FreeOSMemory()
 		case now := <-tick.C:
 			p.look(now)
 		}
