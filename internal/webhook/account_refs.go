@@ -20,34 +20,34 @@ import (
 
 // accounts refuses references to accounts that are not there, do not allow the namespace or do not go with the policy.
 // What the cache would refuse is looked at once more in the API server: an account and the policy that refers to it are
-// often applied together, and the cache learns of the first a moment later.
-func (v *PolicyValidator) accounts(ctx context.Context, p *v1alpha1.RateLimitPolicy) (field.ErrorList, error) {
+// often applied together, and the cache learns of the first a moment later. So is what a cache cannot tell in time, which on
+// a busy node fills for long after the start.
+func (v *PolicyValidator) accounts(ctx context.Context, p *v1alpha1.RateLimitPolicy) (errs field.ErrorList, err error) {
 	names := policy.Accounts(p)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*readTimeout)
-	defer cancel()
 	namespace := namespaceOf(ctx, p)
-	var errs field.ErrorList
 	for _, from := range []client.Reader{v.Reader, v.Live} {
 		if from == nil {
 			continue
 		}
-		accounts, err := readAccounts(ctx, from, namespace, names)
-		if err != nil {
-			return nil, err
+		var accounts map[string]policy.Account
+		if accounts, err = readAccounts(ctx, from, namespace, names); err != nil {
+			continue
 		}
 		if errs, _ = policy.ValidateAccounts(p, accounts); len(errs) == 0 {
 			return nil, nil
 		}
 	}
-	return errs, nil
+	return errs, err
 }
 
 // readAccounts are the accounts of these names as the namespace sees them; those that are not there, or invalid, are left
 // out.
 func readAccounts(ctx context.Context, from client.Reader, namespace string, names []string) (map[string]policy.Account, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
 	labels, err := namespaceLabels(ctx, from, namespace)
 	if err != nil {
 		return nil, err

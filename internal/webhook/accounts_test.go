@@ -147,7 +147,7 @@ func TestShuttingANamespaceOutWarns(t *testing.T) {
 		}
 	}
 	a.Spec.AllowedNamespaces.Names = []string{stays}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // the cache learns of the policies a moment later
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // the cache learns of the policies a moment later
 		dry := a.DeepCopy()
 		if err := c.Update(t.Context(), dry, client.DryRunAll); err != nil {
 			t.Fatal(err)

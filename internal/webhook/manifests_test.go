@@ -60,7 +60,11 @@ func readManifests(path string) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// redirect points a webhook configuration at the suite's address instead of the Service.
+// waits is how long the suite's API server waits for a webhook, in seconds: a machine may be many times too slow for what is
+// shipped, and then pods are admitted as they are.
+const waits = 30
+
+// redirect points a webhook configuration at the suite's address instead of the Service, and gives it more time.
 func redirect(o *unstructured.Unstructured) error {
 	webhooks, found, err := unstructured.NestedSlice(o.Object, "webhooks")
 	if err != nil || !found {
@@ -73,6 +77,7 @@ func redirect(o *unstructured.Unstructured) error {
 			return err
 		}
 		entry["clientConfig"] = map[string]any{"url": "https://" + front.address() + path}
+		entry["timeoutSeconds"] = int64(waits)
 	}
 	return unstructured.SetNestedSlice(o.Object, webhooks, "webhooks")
 }

@@ -136,7 +136,7 @@ func TestFirstPolicyNamesThePodsToRestart(t *testing.T) {
 	if text := heard.take(); !strings.Contains(text, want) {
 		t.Errorf("the first policy: %q", text)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for strings.Contains(dryPolicy(t, c, heard, namespace), "rollout restart") { // until the cache has the first
 		if time.Now().After(deadline) {
 			t.Fatal("the second policy says it again")
@@ -188,7 +188,7 @@ func TestWarningsOfManyLanesAreBounded(t *testing.T) {
 // awaitWarning waits for the cache that the handler reads.
 func awaitWarning(t *testing.T, c client.Client, heard *warningList, namespace, want string) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		text := dryPolicy(t, c, heard, namespace)
 		if strings.Contains(text, want) {
@@ -262,7 +262,7 @@ func TestOnlyTheManagerWritesPlans(t *testing.T) {
 // awaitDenied waits until the API server has compiled the policy, and looks at its message.
 func awaitDenied(t *testing.T, write func() error) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		err := write()
 		if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "written by Headgate alone") {

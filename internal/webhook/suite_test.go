@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/certs"
 	"github.com/headgate-dev/headgate/internal/inject"
 	"github.com/headgate-dev/headgate/internal/logs"
@@ -104,6 +105,14 @@ func startSuite(ctx context.Context) (<-chan error, error) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
+	namespaces := &metav1.PartialObjectMetadata{}
+	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	// The handlers have a second for a cache; the first to read one would wait for it to fill.
+	for _, o := range []client.Object{&v1alpha1.RateLimitPolicy{}, &v1alpha1.ProviderAccount{}, &corev1.LimitRange{}, &corev1.Pod{}, namespaces} {
+		if _, err := mgr.GetCache().GetInformer(ctx, o); err != nil {
+			return done, err
+		}
+	}
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		return done, errors.New("the caches do not sync")
 	}
@@ -178,8 +187,11 @@ func startReplicas(ctx context.Context, handler http.Handler) error {
 	return nil
 }
 
+// patience is for machines that are many times too slow: what is looked for is that it comes, not when.
+const patience = 3 * time.Minute
+
 func waitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var last error
 	for {
