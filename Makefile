@@ -88,12 +88,12 @@ vulncheck: ## Look up the modules of the binaries in the Go vulnerability databa
 	hack/vulncheck
 
 .PHONY: soak
-soak: ## Long runs in real time: SOAK=30m (default). Not part of CI.
-	SOAK=$${SOAK:-30m} hack/soak
+soak: ## A long run on the real node, SOAK=30m (default); SOAK_NODE=0 without a node. Not part of CI.
+	hack/soak
 
 .PHONY: sharing
 sharing: ## What fleets of real gateways send and use, SHARING=20 seconds a measurement. Not part of CI.
-	HEADGATE_SHARING_SECONDS=$${SHARING:-20} go test -count=1 -timeout 30m -p 1 -v ./test/sharing ./test/budgetstore
+	HEADGATE_SHARING_SECONDS=$${SHARING:-20} go test -count=1 -timeout 30m -p 1 -v ./test/sharing ./test/budgetstore ./test/agreement
 
 .PHONY: scale
 scale: kube-assets ## How many gateways one manager serves: 100, 1,000, 5,000 in ten minutes; see docs/scale.md.

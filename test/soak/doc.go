@@ -1,10 +1,11 @@
 // Copyright The Headgate Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command soak runs the real gateway for long, in real time: two gateways with a policy and an account each,
-// between the official SDKs and the simulated provider, all on the loopback address. Meanwhile policies are
-// edited, the provider misbehaves by script and is restarted, clients leave, and one of the gateways is killed
-// now and then; the other lives from beginning to end, so that what grows in it is seen.
+// Command soak runs the real gateway for long without a node (SOAK_NODE=0 make soak; the soak on the node is in
+// test/e2e), in real time: two gateways with a policy and an account each, between the official SDKs and the
+// simulated provider, all on the loopback address. Meanwhile policies are edited, the provider misbehaves by script
+// and is restarted, clients leave, and one of the gateways is killed now and then; the other lives from beginning to
+// end, so that what grows in it is seen.
 //
 // It checks, and fails where it does not hold, that
 //   - every answer is the provider's, byte for byte, or ends visibly broken, and none takes longer than its
