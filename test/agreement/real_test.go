@@ -50,30 +50,40 @@ type measured struct {
 	late time.Duration
 }
 
-// measure runs the gateway and the streams for a time.
+// provider are the options of the simulated provider.
+func (c *comparison) provider() fakeprovider.Options {
+	return fakeprovider.Options{
+		Profiles:  map[fakeprovider.Dialect]fakeprovider.Profile{fakeprovider.Anthropic: {Limits: c.limits}},
+		FirstByte: callTime,
+	}
+}
+
+// measure runs the gateway's binary and the streams for a time.
 func measure(t *testing.T, c *comparison) measured {
 	t.Helper()
 	g := dataplane.Start(t, binary, dataplane.Options{
-		Provider: fakeprovider.Options{
-			Profiles:  map[fakeprovider.Dialect]fakeprovider.Profile{fakeprovider.Anthropic: {Limits: c.limits}},
-			FirstByte: callTime,
-		},
-		Policy: func(url string) string { return fmt.Sprintf(c.policy, url) },
+		Provider: c.provider(),
+		Policy:   func(url string) string { return fmt.Sprintf(c.policy, url) },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
 	defer client.CloseIdleConnections()
 	calls := &callers{t: t, url: g.URL + "/anthropic/v1/messages", client: client}
+	return calls.during(ctx, c, g.Provider, cancel)
+}
+
+// during makes the streams' calls for their time, and sums up.
+func (c *callers) during(ctx context.Context, of *comparison, provider *fakeprovider.Server, end func()) measured {
 	began := time.Now()
-	for _, s := range c.streams {
-		calls.running.Go(func() { calls.stream(ctx, s, began, c.duration) })
+	for _, s := range of.streams {
+		c.running.Go(func() { c.stream(ctx, s, began, of.duration) })
 	}
-	time.Sleep(time.Until(began.Add(c.duration)))
-	stats := g.Provider.Stats()
-	cancel()
-	calls.running.Wait()
-	return c.sumUp(calls.made, g.Provider.Arrivals(), stats, began.Add(c.duration))
+	time.Sleep(time.Until(began.Add(of.duration)))
+	stats := provider.Stats()
+	end()
+	c.running.Wait()
+	return of.sumUp(c.made, provider.Arrivals(), stats, began.Add(of.duration))
 }
 
 // callers make calls and keep what became of them.
