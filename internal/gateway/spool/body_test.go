@@ -83,27 +83,31 @@ func TestB12BodyAboveTheSpoolIsStreamedThroughUnchanged(t *testing.T) {
 	}
 }
 
+// TestB12MemoryIsBoundedAndLargeBodiesTakeTurns: in simulated time, which stands still while a body is read, so that nobody's
+// patience ends on a slow machine.
 func TestB12MemoryIsBoundedAndLargeBodiesTakeTurns(t *testing.T) {
-	budget := NewBudget(40 << 20)
-	want := data(32 << 20)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			b, err := Read(t.Context(), budget, bytes.NewReader(want), int64(len(want)))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if used := budget.Used(); used > 40<<20 {
-				t.Errorf("%d bytes are used", used)
-			}
-			b.Release()
-		})
-	}
-	wg.Wait()
-	if got := budget.Used(); got != 0 {
-		t.Errorf("%d bytes were not given back", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		budget := NewBudget(40 << 20)
+		want := data(32 << 20)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				b, err := Read(t.Context(), budget, bytes.NewReader(want), int64(len(want)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if used := budget.Used(); used > 40<<20 {
+					t.Errorf("%d bytes are used", used)
+				}
+				b.Release()
+			})
+		}
+		wg.Wait()
+		if got := budget.Used(); got != 0 {
+			t.Errorf("%d bytes were not given back", got)
+		}
+	})
 }
 
 func TestOverBudgetIsToldApartFromAClientThatStopped(t *testing.T) {
