@@ -42,6 +42,10 @@ var elsewhere = []struct{ what, why, instead string }{
 		"`TestD17AnImageThatIsNotPulledIsFoundAndForgotten` writes what a kubelet does then; `TestD17AGatewayWithoutItsImageIsNamed` shows what is said.",
 	},
 	{
+		"E13: gateways of earlier releases", "nothing was released yet",
+		"`TestE13GatewaysOfOtherReleasesAreSpokenWith` sends what gateways of two earlier states of the protocol sent, and what one to come may.",
+	},
+	{
 		"E7: a second version of the API", "there is one version",
 		"`TestE7EachFieldThatIsDroppedIsFound` and `TestE7ARealServerDropsTheFieldAndIsFoundOut` find every field that an older CRD drops; " +
 			"`TestQuantitiesSurviveEncoding` and `TestAbsentFieldsStayAbsent` hold the types to what is stored.",
