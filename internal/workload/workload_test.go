@@ -30,6 +30,7 @@ func TestOwnersAreWhatKubectlRestarts(t *testing.T) {
 		"daemon set":         {owned("DaemonSet", "agent", nil), "daemonset/agent", false},
 		"cron job":           {owned("Job", "nightly-29384756", nil), "cronjob/nightly", true},
 		"job":                {owned("Job", "import", nil), "job/import", true},
+		"job of a day":       {owned("Job", "import-20261130", nil), "job/import-20261130", true},
 		"something of yours": {owned("Rollout", "web", nil), "", false},
 		"nobody":             {&corev1.Pod{}, "", false},
 	} {
