@@ -58,7 +58,7 @@ func TestAClientThatLeavesAfterTheEndPaysWhatWasUsed(t *testing.T) {
 			})
 			simulate(t, s, onePolicy(anthropicRoute(perMinute("tokens", plan.Tokens, limit))), func(w *world) {
 				ctx, leave := context.WithCancel(context.Background())
-				resp := w.open(ctx, anthropicPath, streamed(10))
+				resp := w.open(ctx, anthropicPath, streamed(3_000))
 				time.AfterFunc(time.Second, leave)
 				_, _ = io.Copy(io.Discard, resp.Body)
 				_ = resp.Body.Close()
