@@ -39,8 +39,10 @@ func moments() map[string]moment {
 			cfg: Config{
 				Buckets: []Bucket{filled},
 				Lanes: []Lane{
-					{Name: "x", Share: 0.2, Hold: -1, Group: "before"}, {Name: "c", Share: 0.4, Hold: -1, Group: "c"},
-					{Name: "idle", Share: 0.4, Hold: -1, Group: "c"}, {Name: "once", Hold: -1, Group: "once"},
+					{Name: "x", Share: 0.2, Hold: -1, Group: "before"},
+					{Name: "c", Share: 0.4, Hold: -1, Group: "c"},
+					{Name: "idle", Share: 0.4, Hold: -1, Group: "c"},
+					{Name: "once", Hold: -1, Group: "once"},
 				},
 			},
 			before: func(s *Scheduler) time.Time { asks(s, 3, origin, 9.5); asks(s, 0, origin, 9); return origin },
@@ -60,8 +62,10 @@ func moments() map[string]moment {
 			cfg: Config{
 				Buckets: []Bucket{{Name: "a", Rate: 1, Capacity: 10, Window: time.Minute}, {Name: "b", Rate: 10, Capacity: 10, Window: time.Minute}},
 				Lanes: []Lane{
-					{Name: "x", Hold: -1, Group: "before"}, {Name: "c", Hold: -1, Group: "c"},
-					{Name: "passes", Share: 0.3, Hold: -1, Group: "g"}, {Name: "collects", Hold: -1, Group: "g"},
+					{Name: "x", Hold: -1, Group: "before"},
+					{Name: "c", Hold: -1, Group: "c"},
+					{Name: "passes", Share: 0.3, Hold: -1, Group: "g"},
+					{Name: "collects", Hold: -1, Group: "g"},
 					{Name: "once", Hold: -1, Group: "once"},
 				},
 			},
@@ -78,8 +82,10 @@ func moments() map[string]moment {
 			cfg: Config{
 				Buckets: []Bucket{{Name: "a", Rate: 1, Capacity: 10, Window: time.Minute}, {Name: "b", Rate: 10, Capacity: 10, Limit: 20, Window: time.Minute}},
 				Lanes: []Lane{
-					{Name: "x", Hold: -1, Group: "before"}, {Name: "c", Hold: -1, Group: "c"},
-					{Name: "collects", Share: 0.2, Hold: -1, Group: "g"}, {Name: "once", Hold: -1, Group: "once"},
+					{Name: "x", Hold: -1, Group: "before"},
+					{Name: "c", Hold: -1, Group: "c"},
+					{Name: "collects", Share: 0.2, Hold: -1, Group: "g"},
+					{Name: "once", Hold: -1, Group: "once"},
 				},
 			},
 			before: func(s *Scheduler) time.Time {

@@ -6,6 +6,7 @@ package budget
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -129,7 +130,7 @@ func (w *wild) pickFrom(from *[]*simCall, state State) *simCall {
 	}
 	i := rapid.IntRange(0, len(kept)-1).Draw(w.rt, "which")
 	c := kept[i]
-	*from = append(kept[:i], kept[i+1:]...)
+	*from = slices.Delete(kept, i, i+1)
 	return c
 }
 
