@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
 func external(lanes ...budget.Lane) Config {
@@ -87,8 +88,9 @@ func TestNeedsAreWhatWaitsAndIsNotHere(t *testing.T) {
 // Whatever happens, no more is granted than was deposited and came back, and a store that gives what is needed at its rate
 // has all of it used.
 func TestNoMoreIsGrantedThanWasDeposited(t *testing.T) {
-	for seed := range int64(20) {
-		r := rand.New(rand.NewSource(seed))
+	for i := range 20 * seed.Times() {
+		number := seed.First() + int64(i)
+		r := rand.New(rand.NewSource(number))
 		l := newLoaded(t, external(budget.Lane{Name: "a", Share: 0.5}, budget.Lane{Name: "b", Share: 0.3}), lan, 3)
 		l.offer(0, &load{lane: "a", perSecond: 3, tokens: 1000})
 		l.offer(1, &load{lane: "b", perSecond: 4, tokens: 500})
@@ -126,14 +128,14 @@ func TestNoMoreIsGrantedThanWasDeposited(t *testing.T) {
 		for i, b := range l.cfg.Budgets {
 			f := l.leader().Figures(l.leader().at(l.now)).Budgets[i]
 			if math.Abs(f.Deposited-f.Withdrawn-drawn[b.Name]) > 1e-6*f.Deposited {
-				t.Errorf("seed %d: %s: deposited %v, withdrawn %v, drawn %v", seed, b.Name, f.Deposited, f.Withdrawn, drawn[b.Name])
+				t.Errorf("seed %d: %s: deposited %v, withdrawn %v, drawn %v", number, b.Name, f.Deposited, f.Withdrawn, drawn[b.Name])
 			}
 			if out := f.Granted - f.Returned - f.Refunded; out > drawn[b.Name]+1e-6*f.Deposited {
-				t.Errorf("seed %d: %s: %v granted of %v", seed, b.Name, out, drawn[b.Name])
+				t.Errorf("seed %d: %s: %v granted of %v", number, b.Name, out, drawn[b.Name])
 			}
 		}
 		if used := l.used(before, 3*time.Minute); used < 0.95 {
-			t.Errorf("seed %d: %.3f of the rate were used", seed, used)
+			t.Errorf("seed %d: %.3f of the rate were used", number, used)
 		}
 	}
 }
