@@ -24,18 +24,21 @@ type account struct {
 	seq uint64
 	// seen is the newest answer.
 	seen Answer
-	// lease is when the drawer's right ends to what the store grants.
-	lease time.Time
+	// until is when the drawer's right ends to what the store grants.
+	until time.Time
 	// lost is since when there is no lease.
 	lost time.Time
 	// told is when the last draw began, under that it has not ended yet.
 	told  time.Time
 	under bool
 	fails int
-	// hungry says that something waited at the last draw, active that something was spent or held.
-	hungry, active bool
-	recall         bool
-	holders        float64
+	// hungry says that something waited at the last draw, active that something was spent or held. leaving says that the
+	// drawer ends.
+	hungry, active, leaving bool
+	recall                  bool
+	holders                 float64
+	// bulks are by lane how many large calls were granted, as far as is known.
+	bulks map[string]uint64
 }
 
 func newAccount(d *Drawer, name string, now time.Time) *account {
@@ -65,7 +68,7 @@ func (k *account) adopt(a Account, now time.Time) {
 	k.lines = lines
 }
 
-func (k *account) leased(now time.Time) bool { return k.lease.After(now) }
+func (k *account) leased(now time.Time) bool { return k.until.After(now) }
 
 // due measures what the pool has, and says whether a draw is to be made.
 func (k *account) due(now time.Time) bool {
@@ -90,7 +93,7 @@ func (k *account) due(now time.Time) bool {
 			return false
 		}
 		// What waits may have come since.
-		if needs := k.pool.Needs(now); len(needs.Small) == 0 && len(needs.Bulk) == 0 {
+		if !hungry(k.pool.Needs(now)) {
 			return false
 		}
 	}
@@ -124,14 +127,20 @@ func (k *account) measure(now time.Time) {
 	}
 }
 
-// request is the next draw.
-func (k *account) request(now time.Time) *Request {
+// draw is the next draw.
+func (k *account) draw(now time.Time) Draw {
 	k.measure(now)
 	keep := kept
-	if k.recall || !k.leased(now) {
+	if k.recall || k.leaving || !k.leased(now) {
 		keep = 0
 	}
 	k.giveBack(k.pool.Surplus(now, keep))
+	for _, l := range k.lines {
+		if l.Kind == budget.Slots {
+			l.release(k.recall || k.leaving)
+			k.lease(l, now)
+		}
+	}
 	needs := k.pool.Needs(now)
 	if !k.leased(now) {
 		k.live(needs, now)
@@ -141,27 +150,40 @@ func (k *account) request(now time.Time) *Request {
 	r := &Request{
 		Account: k.name, Drawer: k.d.cfg.Name, Incarnation: k.d.cfg.Incarnation, Sequence: k.seq,
 		Instance: k.seen.Instance, Version: k.seen.Version, Stamp: k.seen.Stamp, Elapsed: now.Sub(k.d.start),
-		Lease: max(0, k.lease.Sub(now)), Life: Life, Held: k.d.cfg.TTL, Drain: k.d.cfg.Drain, Bulks: k.seen.Bulks,
+		Lease: max(0, k.until.Sub(now)), Life: Life, Held: k.d.cfg.TTL, Drain: k.d.cfg.Drain,
 	}
-	k.hungry, k.active = len(needs.Small) > 0 || len(needs.Bulk) > 0, false
+	k.hungry, k.active = hungry(needs), false
 	for _, l := range k.lines {
 		r.Lines = append(r.Lines, l.line(needs, k.holders))
 		k.active = k.active || l.out > trifle*l.Capacity || l.pace > trifle*l.Capacity
 	}
-	for _, cost := range needs.Bulk[:min(len(needs.Bulk), MaxVectors)] {
-		if v := k.vector(cost); len(v.Parts) > 0 {
-			r.Vectors = append(r.Vectors, v)
+	w, numbers := Draw{Request: r, account: k, sent: now}, map[string]uint64{}
+	for i, cost := range needs.Bulk[:min(len(needs.Bulk), MaxVectors)] {
+		of := pool.Claimant{}
+		if i < len(needs.Of) {
+			of = needs.Of[i]
+		}
+		if v := k.vector(cost, of); len(v.Parts) > 0 {
+			numbers[v.Key]++
+			v.Number = k.bulks[v.Key] + numbers[v.Key]
+			r.Vectors, w.lanes = append(r.Vectors, v), append(w.lanes, of.Lane)
 		}
 	}
-	return r
+	return w
 }
 
-func (k *account) vector(cost []pool.Amount) Vector {
-	var v Vector
-	for _, c := range cost {
+func hungry(n pool.Needs) bool { return len(n.Small)+len(n.Bulk)+len(n.Slots) > 0 }
+
+func (k *account) vector(cost []pool.Amount, of pool.Claimant) Vector {
+	v := Vector{Class: of.Class, Key: of.Key}
+	for n, c := range cost {
 		for i, l := range k.lines {
 			if l.Name == c.Budget && c.Units > 0 && l.Kind == budget.Continuous {
-				v.Parts = append(v.Parts, Part{i, c.Units})
+				p := Part{Line: i, Units: c.Units}
+				if n < len(of.Shares) {
+					p.Share = of.Shares[n]
+				}
+				v.Parts = append(v.Parts, p)
 			}
 		}
 	}
@@ -187,23 +209,76 @@ func (k *account) receive(w Draw, a *Answer, now time.Time) {
 	}
 	was := k.leased(now)
 	k.seen, k.fails, k.recall = *a, 0, a.Recall
-	if until := w.sent.Add(Life); until.After(k.lease) {
-		k.lease, k.lost = until, until
+	if until := w.sent.Add(Life); until.After(k.until) {
+		k.until, k.lost = until, until
 	}
 	if !was && k.leased(now) {
 		k.measure(now)
 	}
-	var news, supply []pool.Amount
+	// Lanes that nothing waits in begin anew.
+	k.bulks = make(map[string]uint64, len(a.Bulks))
+	for n, v := range w.Request.Vectors[:min(len(w.Request.Vectors), len(a.Bulks))] {
+		k.bulks[v.Key] = a.Bulks[n]
+	}
 	for i, g := range a.Lines {
-		if l := k.named(w.Request.Lines[i].Name); l != nil {
-			if more := l.hear(g); more > 0 {
-				news = append(news, pool.Amount{Budget: l.Name, Units: more})
-			}
-			supply = append(supply, pool.Amount{Budget: l.Name, Units: l.fair})
+		l := k.named(w.Request.Lines[i].Name)
+		if l == nil {
+			continue
+		}
+		more := l.hear(g)
+		if l.Kind == budget.Slots {
+			l.out += more
+			k.lease(l, now)
+			continue
+		}
+		k.pool.Supply(l.Name, l.supply(w.Request.Lines[i].Claims, g))
+		if more > 0 {
+			k.bring(l, k.whose(w, a, i, more), now)
 		}
 	}
-	k.pool.Supply(supply)
-	k.deposit(news, now)
+}
+
+// whose says for whom the units are that an answer brought of a line: for the large calls that it grants, and the rest for
+// the classes that it was granted to.
+func (k *account) whose(w Draw, a *Answer, i int, units float64) []pool.Allotment {
+	var to []pool.Allotment
+	for n, v := range w.Request.Vectors[:min(len(w.Request.Vectors), len(a.Bulks))] {
+		if v.Number > a.Bulks[n] {
+			continue
+		}
+		for _, p := range v.Parts {
+			if p.Line == i {
+				some := min(p.Units, w.Request.Lines[i].Capacity, units)
+				to = append(to, pool.Allotment{Class: v.Class, Lane: w.lanes[n], Units: some})
+				units -= some
+			}
+		}
+	}
+	return append(to, split(w.Request.Lines[i].Claims, a.Lines[i].Claims, units)...)
+}
+
+// split divides units among classes as they were granted; where an earlier answer was lost, as they may expect.
+func split(claims []Claim, granted []GrantedClaim, units float64) []pool.Allotment {
+	weights, sum := make([]float64, len(claims)), 0.0
+	for _, by := range []func(GrantedClaim) float64{
+		func(g GrantedClaim) float64 { return g.New }, func(g GrantedClaim) float64 { return g.Fair },
+	} {
+		for j := range claims[:min(len(claims), len(granted))] {
+			weights[j] = by(granted[j])
+			sum += weights[j]
+		}
+		if sum > 0 {
+			break
+		}
+	}
+	if sum <= 0 {
+		return []pool.Allotment{{Units: units}}
+	}
+	to := make([]pool.Allotment, len(claims))
+	for j := range claims {
+		to[j] = pool.Allotment{Class: claims[j].Class, Units: units * weights[j] / sum}
+	}
+	return to
 }
 
 func (k *account) named(name string) *line {
@@ -215,16 +290,13 @@ func (k *account) named(name string) *line {
 	return nil
 }
 
-// deposit brings into the pool what was granted; what does not fit goes back with the next draw.
-func (k *account) deposit(news []pool.Amount, now time.Time) {
-	if len(news) == 0 {
-		return
+// bring brings into the pool what was granted; what does not fit goes back with the next draw.
+func (k *account) bring(l *line, to []pool.Allotment, now time.Time) {
+	left := k.pool.Allot(l.Name, to, now)
+	for _, a := range to {
+		l.out += a.Units
 	}
-	left := k.pool.Deposit(news, now)
-	for _, n := range news {
-		k.named(n.Budget).out += n.Units
-	}
-	k.giveBack(left)
+	k.giveBack([]pool.Amount{{Budget: l.Name, Units: left}})
 }
 
 func (k *account) failed(time.Time) { k.fails = min(k.fails+1, 100) }

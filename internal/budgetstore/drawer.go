@@ -12,9 +12,10 @@ import (
 // Pool is a pool with external budgets; *pool.Pool is one.
 type Pool interface {
 	Standing(now time.Time) pool.Standing
-	Supply(perSecond []pool.Amount)
+	Supply(budget string, perSecond []pool.Allotment)
 	Needs(now time.Time) pool.Needs
-	Deposit(amounts []pool.Amount, now time.Time) (left []pool.Amount)
+	Allot(budget string, to []pool.Allotment, now time.Time) (left float64)
+	Lease(budget string, slots float64, now time.Time)
 	Surplus(now time.Time, keep time.Duration) []pool.Amount
 }
 
@@ -82,6 +83,8 @@ type Draw struct {
 	Request *Request
 	account *account
 	sent    time.Time
+	// lanes are those of the request's vectors, as the pool calls them.
+	lanes []string
 }
 
 // Draws are those that are due now, at most so many; those longest not drawn come first. Accounts that are not named any
@@ -109,7 +112,7 @@ func (d *Drawer) Draws(accounts []Account, most int, now time.Time) []Draw {
 	oldest(due)
 	draws := make([]Draw, 0, min(len(due), most))
 	for _, k := range due[:min(len(due), most)] {
-		draws = append(draws, Draw{k.request(now), k, now})
+		draws = append(draws, k.draw(now))
 	}
 	return draws
 }
@@ -159,13 +162,10 @@ func (d *Drawer) Leave(now time.Time) []Draw {
 		if k.seen.Instance == "" {
 			continue
 		}
-		r := k.request(now)
-		k.giveBack(k.pool.Surplus(now, 0))
-		for i := range r.Lines {
-			r.Lines[i].Returned = k.lines[i].returned
-		}
-		r.Leaving, r.Vectors = true, nil
-		draws = append(draws, Draw{r, k, now})
+		k.leaving = true
+		w := k.draw(now)
+		w.Request.Leaving, w.Request.Vectors = true, nil
+		draws = append(draws, w)
 	}
 	return draws
 }

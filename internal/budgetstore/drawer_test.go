@@ -17,16 +17,17 @@ type hand struct{ level float64 }
 func (h *hand) Standing(time.Time) pool.Standing {
 	return pool.Standing{Holders: 1, Budgets: []pool.BudgetStanding{{Name: "tokens", Level: h.level, Safe: 5}}}
 }
-func (h *hand) Supply([]pool.Amount) {}
+func (h *hand) Supply(string, []pool.Allotment)  {}
+func (h *hand) Lease(string, float64, time.Time) {}
 func (h *hand) Needs(time.Time) pool.Needs {
 	return pool.Needs{Small: []pool.Amount{{Budget: "tokens", Units: 1000 - h.level}}}
 }
 
-func (h *hand) Deposit(in []pool.Amount, _ time.Time) []pool.Amount {
+func (h *hand) Allot(_ string, in []pool.Allotment, _ time.Time) float64 {
 	for _, a := range in {
 		h.level += a.Units
 	}
-	return nil
+	return 0
 }
 func (h *hand) Surplus(time.Time, time.Duration) []pool.Amount { return nil }
 

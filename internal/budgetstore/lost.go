@@ -16,12 +16,16 @@ import (
 
 // live brings into the pool what its share allows of what is needed.
 func (k *account) live(needs pool.Needs, now time.Time) {
-	var news, supply []pool.Amount
 	for _, l := range k.lines {
 		if l.Kind != budget.Continuous {
+			l.release(false)
+			if !now.Before(k.until.Add(k.d.cfg.TTL)) {
+				l.abandon()
+			}
+			k.lease(l, now)
 			continue
 		}
-		supply = append(supply, pool.Amount{Budget: l.Name, Units: l.lapse(k.lease, k.holders, now)})
+		k.pool.Supply(l.Name, []pool.Allotment{{Units: l.lapse(k.until, k.holders, now)}})
 		if l.level <= 0 {
 			continue
 		}
@@ -31,14 +35,10 @@ func (k *account) live(needs pool.Needs, now time.Time) {
 		}
 		if more := min(wants, l.level); more > trifle*l.Capacity {
 			l.level -= more
-			news = append(news, pool.Amount{Budget: l.Name, Units: more})
+			l.raised += more
+			k.bring(l, []pool.Allotment{{Units: more}}, now)
 		}
 	}
-	for _, n := range news {
-		k.named(n.Budget).raised += n.Units
-	}
-	k.pool.Supply(supply)
-	k.deposit(news, now)
 }
 
 // lapse brings the level of the share up to now. It began to count when the lease ended. A drawer that never heard of the

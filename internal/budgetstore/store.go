@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/budget/pool"
 )
 
 // Bounds of a request.
@@ -15,6 +17,8 @@ const (
 	MaxLines = 512
 	// MaxVectors are large calls.
 	MaxVectors = 16
+	// MaxClaims are a line's.
+	MaxClaims = pool.MaxClaims
 	// MaxName bounds the names of drawers, accounts and budgets.
 	MaxName = 512
 )
@@ -54,9 +58,7 @@ type Request struct {
 	// lasts; Held is how much longer may be spent what was in hand at its end, and Drain how long a slot may be in use then.
 	Lease, Life, Held, Drain time.Duration
 	Lines                    []Line
-	// Bulks counts the large calls that were granted so far, as far as the drawer has heard; Vectors are the next ones.
-	Bulks   uint64
-	Vectors []Vector
+	Vectors                  []Vector
 	// Leaving says that the drawer ends: nothing of what it has is spent any longer.
 	Leaving bool
 }
@@ -77,19 +79,36 @@ type Line struct {
 	// Safe is what the drawer's holders may spend in a second when they hear nothing, and Burst at once; Apart is the
 	// part of that which those who hear nothing now may be spending.
 	Safe, Burst, Apart float64
+	// Claims are by class what Want and Need are of; what they leave is nobody's in particular.
+	Claims []Claim
+	// Whole says that of slots no earlier incarnation of the drawer's has any beside those that are told here.
+	Whole bool
+}
+
+// Claim is what a class needs of a budget. Classes of one name are one, whichever drawers have them.
+type Claim struct {
+	Class string
+	// Share of the budget is the class's own, Weight divides what nobody claims, and Unlent of its own it does not lend. The
+	// newest word counts.
+	Share, Weight, Unlent float64
+	// Lack is what small calls want to be granted now, Need how much they need in a second; of slots, how many are to be in
+	// use.
+	Lack, Need float64
 }
 
 // Vector is a large call, granted whole.
 type Vector struct {
-	// Share is the part of the refill that is collected for it, ½ if 0.
-	Share float64
-	Parts []Part
+	// Class has it; Key names the lane whose it is, over all drawers.
+	Class, Key string
+	// Number counts the lane's large calls of the drawer: those that were granted before, as far as it has heard, and this one.
+	Number uint64
+	Parts  []Part
 }
 
-// Part is what a vector takes of the budget of a line, which is numbered from 0.
+// Part is what a vector takes of the budget of a line, which is numbered from 0. Share of that is the lane's own.
 type Part struct {
-	Line  int
-	Units float64
+	Line         int
+	Units, Share float64
 }
 
 // Answer is what the store says to a draw.
@@ -99,8 +118,8 @@ type Answer struct {
 	Stamp    float64
 	// Drawers are heard of at present.
 	Drawers int
-	// Bulks counts the large calls granted so far.
-	Bulks uint64
+	// Bulks are by the request's vectors how many of their lanes' were granted so far.
+	Bulks []uint64
 	// Recall asks to give back what is not needed at once: a large call of another drawer waits for it.
 	Recall bool
 	// Lines are in the request's order.
@@ -117,4 +136,14 @@ type Granted struct {
 	Fair float64
 	// Level is what nobody has, Outstanding what drawers have.
 	Level, Outstanding float64
+	// Keep is how many slots the drawer may have, since others wait for theirs; below 0 there is no such bound.
+	Keep float64
+	// Claims are those of the request's line.
+	Claims []GrantedClaim
+}
+
+// GrantedClaim is an answer's part about one claim.
+type GrantedClaim struct {
+	// Fair is what the class's small calls of this drawer may expect in a second, New what they were granted by this draw.
+	Fair, New float64
 }

@@ -24,6 +24,8 @@ type layout struct {
 	cfg    pool.Config
 	origin []origin
 	names  map[*route]names
+	// external has limits draw on a store.
+	external bool
 	// left counts routes for which there is no room, unbounded tenants whose borrowing limit has none.
 	left, unbounded int
 }
@@ -41,7 +43,7 @@ func (l *Ledger) layout(key Key) *layout {
 	if len(routes) == 0 {
 		return nil
 	}
-	out := &layout{names: map[*route]names{}}
+	out := &layout{names: map[*route]names{}, external: l.opts.External}
 	out.cfg.Interval, out.cfg.TTL, out.cfg.Drain = l.opts.Interval, l.opts.TTL, l.opts.Drain
 	if key.Account == "" {
 		out.alone(routes[0])
@@ -51,12 +53,13 @@ func (l *Ledger) layout(key Key) *layout {
 	if len(out.cfg.Budgets) == 0 || len(out.names) == 0 {
 		return nil
 	}
-	if l.opts.External {
+	if out.external {
 		for i := range out.cfg.Budgets {
-			// Slots are no quantity that a store could refill.
-			out.cfg.Budgets[i].External = out.cfg.Budgets[i].Kind == budget.Continuous
+			out.cfg.Budgets[i].External = true
 		}
-		out.cfg.Shadows = nil
+		for i := range out.cfg.Shadows {
+			out.cfg.Shadows[i].External = true
+		}
 		for i := range out.cfg.Lanes {
 			// What idle lanes kept here others of the store's could not have; the store is soon asked for more.
 			out.cfg.Lanes[i].Hold = -1

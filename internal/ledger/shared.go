@@ -19,6 +19,8 @@ type shared struct {
 	epoch  uint64
 	cfg    pool.Config
 	origin []origin
+	// drawn are the budgets that a store knows.
+	drawn []pool.Budget
 	// places are those of the budgets in cfg by their names; the pool may have them in another order.
 	places map[string]int
 	// routes draw on it, members are their gateways by the pool's names.
@@ -193,6 +195,7 @@ func (l *Ledger) adopt(s *shared, to *layout, now time.Time) {
 		s.places[to.cfg.Budgets[i].Name] = i
 	}
 	s.cfg, s.origin, s.left, s.unbounded = to.cfg, to.origin, to.left, to.unbounded
+	s.drawn = drawnOf(&to.cfg)
 	s.routes = slices.SortedFunc(maps.Keys(to.names), func(a, b *route) int { return a.id.compare(b.id) })
 	for _, r := range s.routes {
 		if r.pool != s {

@@ -18,9 +18,9 @@ func (l *Ledger) Standing(k Key, now time.Time) pool.Standing {
 	return pool.Standing{}
 }
 
-// Supply says what may be expected to come of a pool's external budgets in a second.
-func (l *Ledger) Supply(k Key, perSecond []pool.Amount) {
+// Supply says what may be expected to come of one of a pool's external budgets in a second, by class.
+func (l *Ledger) Supply(k Key, name string, perSecond []pool.Allotment) {
 	if s := l.pools[k]; s != nil {
-		s.pool.Supply(perSecond)
+		s.pool.Supply(name, perSecond)
 	}
 }

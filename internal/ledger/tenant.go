@@ -73,7 +73,7 @@ func (o *layout) divide(tenants map[string]*tenant, own int) {
 		if t.borrowing < 0 || t.guaranteed+t.borrowing >= 1 {
 			continue
 		}
-		if len(o.cfg.Shadows)+own > maxShadows {
+		if len(o.cfg.Shadows)+own > o.mostShadows() {
 			o.unbounded++
 			continue
 		}
@@ -86,4 +86,12 @@ func (o *layout) divide(tenants map[string]*tenant, own int) {
 			}
 		}
 	}
+}
+
+// mostShadows is for how many there is room. A store has budgets and shadows in one draw.
+func (o *layout) mostShadows() int {
+	if o.external {
+		return max(0, maxBudgets-len(o.cfg.Budgets))
+	}
+	return maxShadows
 }

@@ -4,30 +4,30 @@
 package budgetstore
 
 import (
-	"io"
-	"net"
-	"net/url"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
-// TestFaultsOfTheStoreExceedNothing: while it is killed, stands still, forgets everything or is cut off, and after it is
+// TestFaultsOfTheStoreExceedNothing: while it is killed, stands still, is slow, forgets everything or is cut off, and after it is
 // back, no interval sees more than burst and refill, no call fails for that alone, and then the limit is used again.
 func TestFaultsOfTheStoreExceedNothing(t *testing.T) {
 	atOnce(t)
-	for name, fault := range map[string]func(f *fleet, l *link){
-		"killed":  func(f *fleet, _ *link) { f.store.Kill(); time.Sleep(6 * time.Second); f.store.Run() },
-		"paused":  func(f *fleet, _ *link) { f.store.Pause(); time.Sleep(6 * time.Second); f.store.Resume() },
-		"flushed": func(f *fleet, _ *link) { f.store.Do("FLUSHALL") },
-		"cut off": func(_ *fleet, l *link) { l.cut(true); time.Sleep(6 * time.Second); l.cut(false) },
+	for name, fault := range map[string]func(f *fleet, l *redisserver.Link){
+		"killed":  func(f *fleet, _ *redisserver.Link) { f.store.Kill(); time.Sleep(6 * time.Second); f.store.Run() },
+		"paused":  func(f *fleet, _ *redisserver.Link) { f.store.Pause(); time.Sleep(6 * time.Second); f.store.Resume() },
+		"flushed": func(f *fleet, _ *redisserver.Link) { f.store.Do("FLUSHALL") },
+		"cut off": func(_ *fleet, l *redisserver.Link) { l.Cut(true); time.Sleep(6 * time.Second); l.Cut(false) },
+		"slow":    func(_ *fleet, l *redisserver.Link) { l.Delay(2 * time.Second); time.Sleep(6 * time.Second); l.Delay(0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			atOnce(t)
-			var l *link
-			f := newFleet(t, func(s *redisserver.Server) string { l = newLink(t, s.Address); return "redis://" + l.address })
+			var l *redisserver.Link
+			f := newFleet(t, func(s *redisserver.Server) string {
+				l = redisserver.NewLink(t, s.Address)
+				return "redis://" + l.Address
+			})
 			f.join(3)
 			got := f.measure(load{times: 1.5, large: true}, seconds()+8*time.Second, func() { fault(f, l) })
 			f.conforms(got)
@@ -46,81 +46,4 @@ func TestFaultsOfTheStoreExceedNothing(t *testing.T) {
 			}
 		})
 	}
-}
-
-// link is a way to a server that can be cut.
-type link struct {
-	address string
-	mu      sync.Mutex
-	severed bool
-	conns   map[net.Conn]bool
-}
-
-func newLink(t *testing.T, to string) *link {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &link{address: (&url.URL{Host: listener.Addr().String()}).Host, conns: map[net.Conn]bool{}}
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		for {
-			from, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			ended.Go(func() { l.pass(from, to) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		l.cut(true)
-		ended.Wait()
-	})
-	return l
-}
-
-// cut severs all connections and refuses new ones, or no longer.
-func (l *link) cut(yes bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.severed = yes
-	for c := range l.conns {
-		if yes {
-			_ = c.Close()
-		}
-	}
-}
-
-// keep notes a connection; false while the link is cut.
-func (l *link) keep(c net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conns[c] = true
-	return !l.severed
-}
-
-func (l *link) pass(from net.Conn, address string) {
-	defer func() { _ = from.Close() }()
-	to, err := net.Dial("tcp", address)
-	if err != nil {
-		return
-	}
-	defer func() { _ = to.Close() }()
-	if !l.keep(from) || !l.keep(to) {
-		return
-	}
-	var both sync.WaitGroup
-	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
-		both.Go(func() {
-			_, _ = io.Copy(way[0], way[1])
-			_, _ = way[0].Close(), way[1].Close()
-		})
-	}
-	both.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.conns, from)
-	delete(l.conns, to)
 }

@@ -29,6 +29,8 @@ const (
 	perMinute = 600_000
 	burst     = 30_000
 	rate      = perMinute / 60.0
+	// firstByte is how long the provider takes.
+	firstByte = 20 * time.Millisecond
 	// chat is a small call, bulk a large one.
 	chat, bulk = 500, 8000
 	// warmUp is until grants flow, and the store counts on no drawer any longer that it does not know.
@@ -87,8 +89,8 @@ type fleet struct {
 	answered [600]atomic.Int64
 }
 
-// newFleet starts the provider and the store; url may lead to the store another way.
-func newFleet(t *testing.T, url func(*redisserver.Server) string) *fleet {
+// newFleet starts the provider and the store; url may lead to the store another way, and the policy may have more limits.
+func newFleet(t *testing.T, url func(*redisserver.Server) string, more ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, store: redisserver.Start(t)}
 	limits := []fakeprovider.Limit{{Budget: fakeprovider.InputTokens, Amount: perMinute, Window: time.Minute, Burst: burst}}
@@ -96,7 +98,7 @@ func newFleet(t *testing.T, url func(*redisserver.Server) string) *fleet {
 		Profiles: map[fakeprovider.Dialect]fakeprovider.Profile{
 			fakeprovider.Anthropic: {Limits: limits, Charges: fakeprovider.AsProduced, Guidance: fakeprovider.GuidanceSeconds},
 		},
-		MaxArrivals: 500_000, FirstByte: 20 * time.Millisecond,
+		MaxArrivals: 500_000, FirstByte: firstByte,
 	})
 	server := httptest.NewUnstartedServer(f.provider)
 	server.EnableHTTP2 = true
@@ -104,7 +106,7 @@ func newFleet(t *testing.T, url func(*redisserver.Server) string) *fleet {
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	policy, ca := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "ca.pem")
-	f.write(policy, fmt.Sprintf(policyYAML, server.URL, perMinute, burst))
+	f.write(policy, withLimits(fmt.Sprintf(policyYAML, server.URL, perMinute, burst), more))
 	f.write(ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	at := f.store.URL()
 	if url != nil {

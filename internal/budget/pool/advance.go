@@ -23,19 +23,24 @@ func (p *Pool) Advance(now time.Time) {
 			p.queue(c)
 		}
 	}
+	p.admit()
+	p.flush()
+	p.call()
+	p.foretell()
+}
+
+// admit grants what the levels allow.
+func (p *Pool) admit() {
 	for {
 		p.decided = p.sched.Advance(p.now, p.decided[:0])
 		if len(p.decided) == 0 {
-			break
+			return
 		}
 		for i, call := range p.decided {
 			p.decided[i] = nil
 			p.decide(call)
 		}
 	}
-	p.flush()
-	p.call()
-	p.foretell()
 }
 
 // decide books what became of a queued claim.

@@ -29,6 +29,7 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	p.cfg = cfg
 	p.refurnish()
 	p.index()
+	p.supplies = nil
 	p.recount()
 	for _, a := range p.list {
 		if len(a.lanes) > 0 {

@@ -23,7 +23,7 @@ func (p *Pool) fits(cfg *Config) bool {
 	}
 	for _, s := range cfg.Shadows {
 		k, known := p.byName[s.Name]
-		if known && (k.of == nil || k.of.Name != s.Of) {
+		if known && (k.of == nil || k.of.Name != s.Of || k.External != (s.External && k.of.External)) {
 			return false
 		}
 		if !known {

@@ -50,8 +50,8 @@ type Budget struct {
 	MaxHolders int
 	// Lanes are those that take of the budget, and their shares of it; nil are all lanes, with their own shares.
 	Lanes []LaneShare
-	// External says that the budget does not refill by itself: its level rises by Deposit alone. Rate is how fast that is
-	// expected to be.
+	// External says that the budget does not refill by itself: its level rises by what a store gives alone, see Deposit and
+	// Allot. Rate is how fast that is expected to be. Of slots the pool shares those that Lease says it has.
 	External bool
 }
 
@@ -67,8 +67,10 @@ type LaneShare struct {
 type Shadow struct {
 	// Name is unique among budgets and shadows.
 	Name string
-	// Of is the budget, which is Continuous. The shadow refills by itself also when that is External.
+	// Of is the budget, which is Continuous.
 	Of string
+	// External has it draw on the store that its budget draws on; else it refills by itself.
+	External bool
 	// Lanes are those that are charged.
 	Lanes []string
 	// Rate and Capacity are as a budget's. A call of more than Capacity goes when the shadow is full, and leaves it below
@@ -144,7 +146,7 @@ func (c Config) withDefaults() Config {
 		b := &c.Budgets[i]
 		b.Rate, b.Capacity, b.SmallCall = clean(b.Rate), clean(b.Capacity), clean(b.SmallCall)
 		if b.Kind == budget.Slots {
-			b.Rate, b.Capacity, b.External = 0, math.Floor(b.Capacity), false
+			b.Rate, b.Capacity = 0, math.Floor(b.Capacity)
 		}
 		if b.Outstanding = min(clean(b.Outstanding), b.Capacity); b.Outstanding == 0 {
 			b.Outstanding = b.Capacity / 2
@@ -164,7 +166,7 @@ func (c Config) withDefaults() Config {
 func (s *Shadow) budget(of *purse) Budget {
 	b := Budget{
 		Name: s.Name, Kind: of.Kind, Rate: clean(s.Rate), Capacity: clean(s.Capacity), Window: of.Window,
-		SmallCall: of.SmallCall, MaxHolders: of.MaxHolders,
+		SmallCall: of.SmallCall, MaxHolders: of.MaxHolders, External: s.External && of.External,
 	}
 	b.Outstanding = b.Capacity / 2
 	return b

@@ -116,7 +116,7 @@ func (p *Pool) gather(b *purse, left float64, at time.Duration) {
 		g := k.account.group
 		s := &o.of[g]
 		if s.users++; s.users == 1 {
-			s.weight, s.sure = p.groups[g].Weight, left*b.sure[g]
+			s.weight, s.sure = p.groups[g].Weight, p.sureOf(b, g, left)
 			o.used = append(o.used, g)
 		}
 		if k.needs > trifle*b.rate {

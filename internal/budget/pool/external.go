@@ -4,6 +4,7 @@
 package pool
 
 import (
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -12,13 +13,28 @@ import (
 // An external budget has a store elsewhere, which several pools draw on: P rises by what was drawn alone, and what nobody
 // needs goes back. All that holders of the pool can ever be granted was deposited.
 
-// Needs is what waits for external budgets.
+// Needs is what waits for external budgets, and their external shadows.
 type Needs struct {
 	// Small is what small calls need beyond what is here, at most two intervals' refill of each budget.
 	Small []Amount
-	// Bulk are large calls in the order in which they came, each with the whole of its cost less what is here.
+	// Bulk are large calls in the order in which they came, each with the whole of its cost less what is here. Of says
+	// whose each is.
 	Bulk [][]Amount
+	Of   []Claimant
+	// Slots are wanted beside those that the pool has.
+	Slots []Amount
 }
+
+// Claimant is who waits for a large call, and by budget which share of it is that lane's.
+type Claimant struct {
+	Class, Lane string
+	// Key names the lane over all pools that draw on the store.
+	Key    string
+	Shares []float64
+}
+
+// draws says that a store brings what is spent of it.
+func (b *purse) draws() bool { return b.External && b.Kind == budget.Continuous }
 
 // Deposit brings into external budgets what their store gave. What does not fit in is left: it is to go back. Lanes have
 // their shares of it as of a refill.
@@ -26,9 +42,9 @@ func (p *Pool) Deposit(amounts []Amount, now time.Time) (left []Amount) {
 	p.tick(now)
 	for _, a := range amounts {
 		units := clean(a.Units)
-		if b, ok := p.byName[a.Budget]; ok && b.External {
+		if b, ok := p.byName[a.Budget]; ok && b.draws() {
 			p.touch(b)
-			in := min(units, max(0, p.room(b)-p.level(b)))
+			in := p.fitting(b, units)
 			p.sched.Pour(b.id, in, p.now)
 			b.deposited += in
 			units -= in
@@ -41,6 +57,11 @@ func (p *Pool) Deposit(amounts []Amount, now time.Time) (left []Amount) {
 	return left
 }
 
+// fitting is how much of a deposit has room.
+func (p *Pool) fitting(b *purse, units float64) float64 {
+	return min(units, max(0, p.room(b)-p.level(b)))
+}
+
 // Needs says what is to be drawn on the store for external budgets.
 func (p *Pool) Needs(now time.Time) Needs {
 	p.tick(now)
@@ -48,48 +69,79 @@ func (p *Pool) Needs(now time.Time) Needs {
 	var out Needs
 	have := map[*purse]float64{}
 	for _, b := range p.purses {
-		if b.External {
+		if b.draws() {
 			have[b] = p.sched.Unclaimed(b.id, p.now)
 		}
 	}
 	for _, c := range p.bulks {
-		if lack := c.lacks(have); len(lack) > 0 {
+		if lack, shares := p.lacks(c, have); len(lack) > 0 {
 			out.Bulk = append(out.Bulk, lack)
+			lane := p.laneOf(c.lane.name)
+			out.Of = append(out.Of, Claimant{Class: p.classOf(lane), Lane: p.cfg.Lanes[lane].Name, Key: p.cfg.Lanes[lane].Name, Shares: shares})
 		}
 	}
 	for _, b := range p.purses {
-		if !b.External {
+		if !b.draws() {
+			if n := p.slotsLacking(b); n > 0 {
+				out.Slots = append(out.Slots, Amount{b.Name, n})
+			}
 			continue
 		}
 		most := max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
-		if lack := min(b.waiting()-have[b], most); lack > trifle*b.Capacity {
+		if lack := min(p.waiting(b)-have[b], most); lack > trifle*b.Capacity {
 			out.Small = append(out.Small, Amount{b.Name, lack})
 		}
 	}
 	return out
 }
 
-// lacks is what a large call needs beyond what there is, of which it takes its part.
-func (c *claim) lacks(have map[*purse]float64) []Amount {
-	var out []Amount
-	for i, u := range c.units {
-		b := c.account.books[i].purse
-		if u <= 0 || !b.External {
-			continue
+// lacks is what a large call needs beyond what there is, of which it takes its part, and its lane's shares of that.
+func (p *Pool) lacks(c *claim, have map[*purse]float64) (out []Amount, shares []float64) {
+	lane := p.laneOf(c.lane.name)
+	add := func(b *purse, u, share float64) {
+		if !b.draws() {
+			return
 		}
+		u = min(u, b.Capacity)
 		if lack := u - max(0, have[b]); lack > trifle*b.Capacity {
-			out = append(out, Amount{b.Name, lack})
+			out, shares = append(out, Amount{b.Name, lack}), append(shares, share)
 		}
 		have[b] -= min(u, max(0, have[b]))
 	}
-	return out
+	for i, u := range c.units {
+		if u <= 0 {
+			continue
+		}
+		b := c.account.books[i].purse
+		add(b, u, p.shareOf(b, lane))
+		for _, s := range b.charged[lane] {
+			add(s, u, 0)
+		}
+	}
+	return out, shares
 }
 
 // waiting is what small calls wait for.
-func (b *purse) waiting() float64 {
+func (p *Pool) waiting(b *purse) float64 {
+	if b.of != nil {
+		return p.waitingFor(b)
+	}
 	sum := 0.0
 	for _, k := range b.users {
 		sum += k.wanted()
+	}
+	return sum
+}
+
+// waitingFor is what the small calls that a shadow is charged for wait for.
+func (p *Pool) waitingFor(s *purse) float64 {
+	sum := 0.0
+	for _, k := range s.of.users {
+		for _, c := range k.account.claims {
+			if c.class == small && slices.Contains(s.of.charged[p.laneOf(c.lane.name)], s) {
+				sum += c.left[slices.Index(k.account.books, k)]
+			}
+		}
 	}
 	return sum
 }
@@ -101,17 +153,10 @@ func (p *Pool) Surplus(now time.Time, keep time.Duration) []Amount {
 	p.flush()
 	var out []Amount
 	for _, b := range p.purses {
-		if !b.External || b.Kind != budget.Continuous {
+		if !b.draws() {
 			continue
 		}
-		needed := b.waiting() + b.Rate*max(0, keep.Seconds())
-		for _, c := range p.bulks {
-			for i, u := range c.units {
-				if c.account.books[i].purse == b {
-					needed += u
-				}
-			}
-		}
+		needed := p.waiting(b) + p.waitingWhole(b) + b.Rate*max(0, keep.Seconds())
 		level := p.level(b)
 		if units := level - needed; units > trifle*b.Capacity {
 			p.touch(b)
@@ -122,4 +167,18 @@ func (p *Pool) Surplus(now time.Time, keep time.Duration) []Amount {
 	}
 	p.flush()
 	return out
+}
+
+// waitingWhole is what large calls wait for.
+func (p *Pool) waitingWhole(b *purse) float64 {
+	sum := 0.0
+	for _, c := range p.bulks {
+		for i, u := range c.units {
+			of := c.account.books[i].purse
+			if of == b || slices.Contains(of.charged[p.laneOf(c.lane.name)], b) {
+				sum += min(u, b.Capacity)
+			}
+		}
+	}
+	return sum
 }

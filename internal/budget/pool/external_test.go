@@ -64,6 +64,7 @@ func TestNeedsAreWhatWaitsAndIsNotHere(t *testing.T) {
 	want := Needs{
 		Small: []Amount{{"tokens", 3000}, {"requests", 3}},
 		Bulk:  [][]Amount{{{"tokens", 60_000}, {"requests", 1}}, {{"tokens", 90_000}, {"requests", 1}}},
+		Of:    []Claimant{{"default", "default", "default", []float64{1, 1}}, {"default", "default", "default", []float64{1, 1}}},
 	}
 	if got := p.Needs(now); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("needs %+v, want %+v", got, want)

@@ -73,7 +73,7 @@ func (p *Pool) divideSlots(b *purse, at time.Duration) {
 
 // slotsFor are how many there are to be divided, and how many are wanted or in use. Who was not heard of late keeps what it has.
 func (p *Pool) slotsFor(b *purse) (total, need float64) {
-	total = max(0, b.shared(p.cfg.MaxHolders)-b.unknown-b.reserved)
+	total = max(0, p.slotsOf(b)-b.reserved)
 	for _, s := range p.idle {
 		if s.purse == b {
 			total--

@@ -63,7 +63,7 @@ type Pool struct {
 	expectAt time.Duration
 	portions portions
 	// supplies are what may be expected to come of external budgets.
-	supplies map[string]float64
+	supplies map[string]supply
 }
 
 // Key is one incarnation of a holder.

@@ -34,6 +34,8 @@ type purse struct {
 	unknown float64
 	// outside are slots that are held without a call in the scheduler: those of an earlier leader.
 	outside float64
+	// leased are the slots that an external budget has of its store.
+	leased float64
 	// reserved are slots for holders that may have one without a lease, where none owns any: see reserve.
 	reserved float64
 	// dividedAt is when slots were last divided, turnAt when what does not divide evenly goes to others.
@@ -63,8 +65,9 @@ type purse struct {
 
 	slack slackness
 	sight sightings
-	// large is what large calls were granted of late.
-	large average
+	// large is what large calls were granted of late, lately by lane what small calls were, of external budgets.
+	large  average
+	lately map[string]*average
 
 	granted, spent, returned, refunded, burnt, deposited, withdrawn float64
 }
@@ -183,7 +186,7 @@ func (p *Pool) bucket(b *purse) budget.Bucket {
 		Fed: b.External, Shares: b.shares,
 	}
 	if b.Kind == budget.Slots {
-		out.Capacity = math.Max(0, b.shared(p.cfg.MaxHolders)-b.unknown-b.outside-b.reserved)
+		out.Capacity = math.Max(0, p.slotsOf(b)-b.outside-b.reserved)
 		out.Limit = b.Capacity
 	}
 	return out
@@ -191,7 +194,7 @@ func (p *Pool) bucket(b *purse) budget.Bucket {
 
 // schedule is the scheduler's configuration.
 func (p *Pool) schedule() budget.Config {
-	cfg := budget.Config{Lanes: p.cfg.Lanes, Groups: p.cfg.Groups, Patient: true}
+	cfg := budget.Config{Lanes: p.cfg.Lanes, Groups: p.lending(), Patient: true}
 	for _, b := range p.purses {
 		if b.Kind == budget.Continuous {
 			b.rate = p.rateOf(b)
@@ -260,7 +263,11 @@ func (p *Pool) group() {
 func (p *Pool) groupNamed(name string) budget.Group {
 	out := budget.Group{Name: name, Weight: 1}
 	for _, g := range p.cfg.Groups {
-		if g.Name == name && clean(g.Weight) > 0 {
+		if g.Name != name {
+			continue
+		}
+		out.Unlent = min(clean(g.Unlent), 1)
+		if clean(g.Weight) > 0 {
 			out.Weight = clean(g.Weight)
 		}
 	}

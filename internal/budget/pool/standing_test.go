@@ -37,7 +37,9 @@ func TestAnExternalBudgetsStandingAndSupply(t *testing.T) {
 		g, _ := p.Grant(Key{"a", 1}, now)
 		h.Receive(&g, now)
 	}
-	p.Supply([]Amount{{"tokens", 30}, {"own", 30}, {"none", 1}})
+	for _, name := range []string{"tokens", "own", "none"} {
+		p.Supply(name, []Allotment{{Units: 10}, {Class: "default", Units: 20}})
+	}
 	for i := range 4 {
 		tell(at(time.Second + time.Duration(i)*300*time.Millisecond))
 	}

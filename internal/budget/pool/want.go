@@ -326,6 +326,7 @@ func (p *Pool) grant(c *claim, i int, u float64) {
 	switch at := p.elapsed(); c.class {
 	case small:
 		k.small.add(u, at, smallTime)
+		b.late(c.lane.name, u, at)
 	case bulk:
 		k.bulk += u
 		b.large.add(u, at, largeTime)

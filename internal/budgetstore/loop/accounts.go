@@ -43,12 +43,18 @@ var _ budgetstore.Pool = ledgerPool{}
 
 func (p ledgerPool) Standing(now time.Time) pool.Standing { return p.led.Standing(p.key, now) }
 
-func (p ledgerPool) Supply(perSecond []pool.Amount) { p.led.Supply(p.key, perSecond) }
+func (p ledgerPool) Supply(budget string, perSecond []pool.Allotment) {
+	p.led.Supply(p.key, budget, perSecond)
+}
 
 func (p ledgerPool) Needs(now time.Time) pool.Needs { return p.led.Needs(p.key, now) }
 
-func (p ledgerPool) Deposit(in []pool.Amount, now time.Time) []pool.Amount {
-	return p.led.Deposit(p.key, in, now)
+func (p ledgerPool) Allot(budget string, to []pool.Allotment, now time.Time) float64 {
+	return p.led.Allot(p.key, budget, to, now)
+}
+
+func (p ledgerPool) Lease(budget string, slots float64, now time.Time) {
+	p.led.Lease(p.key, budget, slots, now)
 }
 
 func (p ledgerPool) Surplus(now time.Time, keep time.Duration) []pool.Amount {

@@ -22,10 +22,15 @@ const (
 // at is now with what was slept.
 func (e *elapsed) at(now time.Time) time.Time {
 	if !e.last.IsZero() {
-		if gap := now.Round(0).Sub(e.last.Round(0)) - now.Sub(e.last); gap > noticed {
-			e.slept += min(gap, longestSleep)
-		}
+		e.gap(now.Round(0).Sub(e.last.Round(0)) - now.Sub(e.last))
 	}
 	e.last = now
 	return now.Add(e.slept)
+}
+
+// gap is by how much the wall clock went on beyond the monotonic one.
+func (e *elapsed) gap(by time.Duration) {
+	if by > noticed {
+		e.slept += min(by, longestSleep)
+	}
 }

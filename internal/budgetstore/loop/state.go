@@ -62,6 +62,7 @@ func (s *state) count(results []budgetstore.Result, took time.Duration) {
 		switch {
 		case r.Err == nil:
 			s.draws.WithLabelValues(made).Inc()
+			s.last = nil
 			continue
 		case errors.Is(r.Err, budgetstore.ErrRefused):
 			s.draws.WithLabelValues(refused).Inc()
@@ -78,9 +79,6 @@ func (s *state) see(d *budgetstore.Drawer, now time.Time, log *slog.Logger) {
 	s.mu.Lock()
 	was, last := s.lost, s.last
 	s.lost, s.since = lost, since
-	if !lost {
-		s.last = nil
-	}
 	s.mu.Unlock()
 	switch {
 	case lost && !was:

@@ -28,7 +28,6 @@ type request struct {
 	Held        float64  `json:"held"`
 	Drain       float64  `json:"drain"`
 	Lines       []line   `json:"lines"`
-	Bulks       uint64   `json:"bulks"`
 	Vectors     []vector `json:"vectors"`
 	Leaving     bool     `json:"leaving"`
 }
@@ -48,16 +47,30 @@ type line struct {
 	Safe     float64 `json:"safe"`
 	Burst    float64 `json:"burst"`
 	Apart    float64 `json:"apart"`
+	Claims   []claim `json:"claims"`
+	Whole    bool    `json:"whole,omitempty"`
+}
+
+type claim struct {
+	Class  string  `json:"class"`
+	Share  float64 `json:"share"`
+	Weight float64 `json:"weight"`
+	Unlent float64 `json:"unlent"`
+	Lack   float64 `json:"lack"`
+	Need   float64 `json:"need"`
 }
 
 type vector struct {
-	Share float64 `json:"share,omitempty"`
-	Parts []part  `json:"parts"`
+	Class  string `json:"class"`
+	Key    string `json:"key"`
+	Number uint64 `json:"number"`
+	Parts  []part `json:"parts"`
 }
 
 type part struct {
 	Line  int     `json:"line"`
 	Units float64 `json:"units"`
+	Share float64 `json:"share"`
 }
 
 // errBounds is a request with more than it may have.
@@ -72,14 +85,14 @@ func encode(r *budgetstore.Request) ([]byte, error) {
 	out := request{
 		Drawer: r.Drawer, Incarnation: r.Incarnation, Sequence: r.Sequence, Instance: r.Instance, Version: r.Version,
 		Stamp: clean(r.Stamp), Elapsed: r.Elapsed.Seconds(), Lease: max(0, r.Lease.Seconds()), Life: r.Life.Seconds(),
-		Held: r.Held.Seconds(), Drain: r.Drain.Seconds(), Bulks: r.Bulks, Leaving: r.Leaving,
+		Held: r.Held.Seconds(), Drain: r.Drain.Seconds(), Leaving: r.Leaving,
 		Lines: []line{}, Vectors: []vector{},
 	}
 	for i := range r.Lines {
-		if tooLong(r.Lines[i].Name) {
-			return nil, errBounds
+		l, err := encodeLine(&r.Lines[i])
+		if err != nil {
+			return nil, err
 		}
-		l := line(r.Lines[i])
 		for _, x := range []*float64{
 			&l.Rate, &l.Capacity, &l.Small, &l.Got, &l.Spent, &l.Returned, &l.Raised, &l.Want, &l.Need, &l.Safe, &l.Burst, &l.Apart,
 		} {
@@ -88,16 +101,40 @@ func encode(r *budgetstore.Request) ([]byte, error) {
 		out.Lines = append(out.Lines, l)
 	}
 	for _, v := range r.Vectors {
-		w := vector{Share: min(clean(v.Share), 1), Parts: []part{}}
+		if len(v.Class) > budgetstore.MaxName || len(v.Key) > 2*budgetstore.MaxName {
+			return nil, errBounds
+		}
+		w := vector{Class: v.Class, Key: v.Key, Number: v.Number, Parts: []part{}}
 		for _, p := range v.Parts {
 			if p.Line < 0 || p.Line >= len(r.Lines) {
 				return nil, errBounds
 			}
-			w.Parts = append(w.Parts, part{p.Line + 1, clean(p.Units)})
+			w.Parts = append(w.Parts, part{p.Line + 1, clean(p.Units), clean(p.Share)})
 		}
 		out.Vectors = append(out.Vectors, w)
 	}
 	return json.Marshal(out)
+}
+
+// encodeLine writes a line down; what is counted is cleaned by encode.
+func encodeLine(l *budgetstore.Line) (line, error) {
+	if tooLong(l.Name) || len(l.Claims) > budgetstore.MaxClaims {
+		return line{}, errBounds
+	}
+	out := line{
+		Name: l.Name, Slots: l.Slots, Rate: l.Rate, Capacity: l.Capacity, Small: l.Small, Got: l.Got, Spent: l.Spent,
+		Returned: l.Returned, Raised: l.Raised, Want: l.Want, Need: l.Need, Safe: l.Safe, Burst: l.Burst, Apart: l.Apart,
+		Claims: []claim{}, Whole: l.Whole,
+	}
+	for _, c := range l.Claims {
+		if len(c.Class) > budgetstore.MaxName {
+			return line{}, errBounds
+		}
+		out.Claims = append(out.Claims, claim{
+			c.Class, clean(c.Share), clean(c.Weight), clean(c.Unlent), clean(c.Lack), clean(c.Need),
+		})
+	}
+	return out, nil
 }
 
 func tooLong(name string) bool { return name == "" || len(name) > budgetstore.MaxName }
@@ -131,15 +168,22 @@ func decode(reply any, lines int) (*budgetstore.Answer, error) {
 	a := &budgetstore.Answer{Instance: text[1], Recall: text[5] == "1", Lines: make([]budgetstore.Granted, lines)}
 	var errs []error
 	a.Stamp = number(text[0], &errs)
-	a.Version, a.Drawers, a.Bulks = uint64(number(text[2], &errs)), int(number(text[3], &errs)), uint64(number(text[4], &errs))
+	a.Version, a.Drawers = uint64(number(text[2], &errs)), int(number(text[3], &errs))
+	for _, n := range strings.Fields(text[4]) {
+		a.Bulks = append(a.Bulks, uint64(number(n, &errs)))
+	}
 	for i := range a.Lines {
 		values := strings.Fields(text[fields+i])
-		if len(values) < 5 {
+		g := &a.Lines[i]
+		known := []*float64{&g.Total, &g.Share, &g.Fair, &g.Level, &g.Outstanding, &g.Keep}
+		if len(values) < len(known) {
 			return nil, errAnswer
 		}
-		g := &a.Lines[i]
-		for j, x := range []*float64{&g.Total, &g.Share, &g.Fair, &g.Level, &g.Outstanding} {
+		for j, x := range known {
 			*x = number(values[j], &errs)
+		}
+		for rest := values[len(known):]; len(rest) > 1; rest = rest[2:] {
+			g.Claims = append(g.Claims, budgetstore.GrantedClaim{Fair: number(rest[0], &errs), New: number(rest[1], &errs)})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

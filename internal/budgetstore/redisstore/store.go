@@ -118,3 +118,9 @@ func explained(err error) error {
 
 // LeastRights are the commands that a user needs, as ACL SETUSER takes them. HELLO, AUTH and SELECT are how a connection begins.
 const LeastRights = "-@all +eval +evalsha +hello +auth +ping +select +time +hget +hset +hdel +hgetall +zadd +zrem +zrange +expire"
+
+// ClusterRights are those that it needs in a cluster beside them, SentinelRights those at Sentinels that ask for a user.
+const (
+	ClusterRights  = "+cluster|slots +cluster|shards +command +readonly"
+	SentinelRights = "-@all +hello +auth +ping +subscribe +psubscribe +sentinel|get-master-addr-by-name +sentinel|sentinels +sentinel|replicas &*"
+)

@@ -26,17 +26,27 @@ type purse struct {
 	// demand is what is needed at once; bulk are large calls that wait.
 	demand []float64
 	bulk   [][]pool.Amount
+	// class is whose all of it is, of is by large call whose that is.
+	class pool.Claim
+	of    []pool.Claimant
 }
 
 func (p *purse) Standing(time.Time) pool.Standing {
 	s := pool.Standing{Holders: 1}
 	for i, b := range p.budgets {
-		s.Budgets = append(s.Budgets, pool.BudgetStanding{Name: b.Name, Level: p.level[i]})
+		standing := pool.BudgetStanding{Name: b.Name, Level: p.level[i]}
+		if c := p.class; c.Class != "" {
+			c.Wanted, c.Lately = p.demand[i], 1
+			standing.Claims = []pool.Claim{c}
+		}
+		s.Budgets = append(s.Budgets, standing)
 	}
 	return s
 }
 
-func (p *purse) Supply([]pool.Amount) {}
+func (p *purse) Supply(string, []pool.Allotment) {}
+
+func (p *purse) Lease(string, float64, time.Time) {}
 
 func (p *purse) Needs(time.Time) pool.Needs {
 	n := pool.Needs{}
@@ -45,19 +55,17 @@ func (p *purse) Needs(time.Time) pool.Needs {
 			n.Small = append(n.Small, pool.Amount{Budget: b.Name, Units: lack})
 		}
 	}
-	n.Bulk = p.bulk
+	n.Bulk, n.Of = p.bulk, p.of
 	return n
 }
 
-func (p *purse) Deposit(in []pool.Amount, _ time.Time) (left []pool.Amount) {
-	for _, a := range in {
+func (p *purse) Allot(name string, to []pool.Allotment, _ time.Time) (left float64) {
+	for _, a := range to {
 		for i, b := range p.budgets {
-			if b.Name == a.Budget {
+			if b.Name == name {
 				over := max(0, p.level[i]+a.Units-b.Capacity)
 				p.level[i] += a.Units - over
-				if over > 0 {
-					left = append(left, pool.Amount{Budget: b.Name, Units: over})
-				}
+				left += over
 			}
 		}
 	}

@@ -5,13 +5,15 @@ local HOLD = 1.5       -- a budget that has just begun grants nothing: drawers t
 local LEARN = 15       -- and so long half of it may be out unknown: longer than any drawer spends unheard
 local FORGET = 3600    -- how long the share of a drawer that fell silent is left to it
 local STALE = 1.5      -- a large vector whose drawer is not heard of so long collects no longer
+local QUIET = 60       -- and a class that no drawer names so long is forgotten
 local ALOFT = 0.3      -- seconds of the refill that are left to the others who ask
 local RECALL = 1       -- seconds for which drawers are asked to give back what they do not need
+local TURN, CREDIT = 5, 20 -- slots times seconds that a drawer lacks until it is its turn, and the most that is counted
 local CARRY = 0.5      -- seconds of its part that a drawer may take at once
 local DOUBT, DOUBTS = 2, 4 -- by how many seconds a clock may disagree, and how often in a row, until another one is believed
 local MOMENT = 6       -- what levels lacked is known for the last two to three moments: longer than news takes
 local TRIFLE = 1e-9
-local MAX_RECORDS, MAX_NAMES, MAX_INCARNATIONS, MAX_BUDGETS, MAX_LINES, MAX_BULKS = 1024, 1024, 4, 1024, 512, 16
+local MAX_RECORDS, MAX_NAMES, MAX_INCARNATIONS, MAX_BUDGETS, MAX_LINES, MAX_BULKS, MAX_CLASSES = 1024, 1024, 4, 1024, 512, 16, 256
 
 local ACCOUNT, DRAWERS, TIMES = KEYS[1], KEYS[2], KEYS[3]
 local huge = 1e18
@@ -64,27 +66,53 @@ local function observe(b, at)
   b.lack[i] = math.min(b.lack[i], lack)
 end
 
--- settle keeps a level within its room, and what is collected within the level.
+-- kept is what of a level is somebody's: what vectors collected, and what classes do not lend.
+local function kept(b)
+  local sum = 0
+  for _, v in pairs(b.collect) do sum = sum + v.e end
+  for _, c in pairs(b.classes) do sum = sum + c.e end
+  return sum
+end
+
+-- settle keeps a level within its room, and what is kept within the level.
 local function settle(b, at)
   local most = room(b)
   if b.slots then b.L = most else b.L = math.min(b.L, most) end
-  b.e = math.min(b.e, math.max(0, b.L))
+  local sum, level = kept(b), math.max(0, b.L)
+  if sum > level then
+    for _, v in pairs(b.collect) do v.e = v.e * level / sum end
+    for _, c in pairs(b.classes) do c.e = c.e * level / sum end
+  end
   observe(b, at)
+end
+
+-- gain is what a refill brings: vectors collect their parts of it, and what a class does not lend is kept for it. What of
+-- that it can keep no longer is lost, for nobody else is to have it.
+local function gain(b, dt)
+  local all = rate(b) * dt
+  for _, v in pairs(b.collect) do v.e = math.min(v.e + v.rate * dt, v.cost) end
+  local own = b.unlent and all / math.max(1, b.shares) or 0
+  if own > 0 then
+    for _, c in pairs(b.classes) do
+      local some = own * c.u * c.s
+      local more = math.max(0, math.min(some, c.u * c.s * b.B - c.e))
+      c.e, all = c.e + more, all - (some - more)
+    end
+  end
+  b.L = b.L + all
 end
 
 -- refill brings a budget up to a time.
 local function refill(b, at)
   if b.gen ~= acct.gen then
     -- The server lost what it had been told since: the level may have been granted already.
-    b.gen, b.born, b.L, b.e, b.own = acct.gen, acct.v, math.min(b.L, 0), 0, nil
+    b.gen, b.born, b.L, b.collect = acct.gen, acct.v, math.min(b.L, 0), {}
+    for _, c in pairs(b.classes) do c.e = 0 end
   end
   local dt = at - b.t
   if dt > 0 then
     b.t = at
-    if not b.slots then
-      b.L = b.L + rate(b) * dt
-      if b.own then b.e = math.min(b.e + b.share * rate(b) * dt, b.cost) end
-    end
+    if not b.slots then gain(b, dt) end
   end
   settle(b, at)
 end
@@ -100,7 +128,7 @@ local function born(line, at)
   acct.budgets = acct.budgets + 1
   return {
     slots = line.slots, R = line.rate, B = line.capacity, L = 0, H = 0, t = at, born = at, gen = acct.gen,
-    e = 0, cost = 0, share = 0, left = 0, burst = 0, apart = 0, told = 0, needs = 0, asking = 0,
+    classes = {}, collect = {}, shares = 0, spare = 0, left = 0, burst = 0, apart = 0, told = 0, needs = 0, asking = 0,
     lack = { 0, 0, 0 }, moment = math.floor(at / MOMENT),
   }
 end

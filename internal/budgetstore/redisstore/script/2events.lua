@@ -3,6 +3,20 @@
 
 local function schedule(id, at) redis.call('ZADD', TIMES, string.format('%.17g', at), id) end
 
+-- stated are all drawers as they are in the store: read once in a draw, for what they state only.
+local stated
+
+local function everybody()
+  if not stated then
+    stated = {}
+    local all = redis.call('HGETALL', DRAWERS)
+    for i = 1, #all, 2 do
+      if string.sub(all[i], 1, 2) == 'r:' then stated[string.sub(all[i], 3)] = cmsgpack.unpack(all[i + 1]) end
+    end
+  end
+  return stated
+end
+
 -- strictest takes for a budget the least rate and capacity that a drawer states. A level shrinks with its capacity and
 -- grows with none.
 local function strictest(name, at)
@@ -12,16 +26,41 @@ local function strictest(name, at)
     if l then R, B = math.min(R or l.rate, l.rate), math.min(B or l.capacity, l.capacity) end
   end
   for _, r in pairs(records) do add(r) end
-  local all = redis.call('HGETALL', DRAWERS)
-  for i = 1, #all, 2 do
-    local id = string.sub(all[i], 3)
-    if string.sub(all[i], 1, 2) == 'r:' and records[id] == nil then add(cmsgpack.unpack(all[i + 1])) end
+  for id, r in pairs(everybody()) do
+    if records[id] == nil then add(r) end
   end
   local b = touch(name, at)
   if not b or not R or (R == b.R and B == b.B) then return end
   if B < b.B and b.L > 0 then b.L = b.L * B / b.B end
   b.R, b.B = R, B
   settle(b, at)
+end
+
+-- claim has a drawer need so much of a class, and no more of those that it does not name.
+local function claim(b, l, class, need)
+  local mine, c = l.c[class], b.classes[class]
+  local had = mine and mine.need or 0
+  if c then
+    c.n = math.max(0, c.n + need - had)
+    c.k = c.k + (need > 0 and 1 or 0) - (had > 0 and 1 or 0)
+    if c.k <= 0 then c.k, c.n = 0, 0 end
+  end
+  if need > 0 then
+    if not mine then
+      mine = { part = 0, at = acct.v }
+      l.c[class] = mine
+    end
+    mine.need = need
+  elseif mine then
+    l.c[class] = nil
+  end
+end
+
+-- drop ends what the vectors of a drawer collect, but for those of lanes that wait.
+local function drop(b, id, waits)
+  for key, v in pairs(b.collect) do
+    if v.own == id and not waits[key] then b.collect[key] = nil end
+  end
 end
 
 -- hush takes a drawer out of those that are heard, and leaves to its name what it may spend now.
@@ -38,7 +77,8 @@ local function hush(id, r, at)
       b.apart = math.max(0, b.apart - l.apart)
       b.told = math.max(0, b.told - reserved(l))
       if l.need > 0 then b.asking, b.needs = b.asking - 1, math.max(0, b.needs - l.need) end
-      if b.own == id then b.own, b.e = nil, 0 end
+      for class in pairs(l.c) do claim(b, l, class, 0) end
+      drop(b, id, {})
       if last then
         local share = math.max(reserved(l), l.safe)
         local g = b.slots and { 0, math.min(share, b.B / 2) } or { math.min(share, b.R / 2), l.burst }
@@ -92,6 +132,7 @@ local function close(id, r, at)
   acct.records = acct.records - 1
   local n = named(r.name)
   n.records = n.records - 1
+  n.ids[id] = nil
   for name, l in pairs(r.lines) do
     local b = budget(name)
     if b and (l.rate <= b.R or l.capacity <= b.B) then strictest(name, at) end

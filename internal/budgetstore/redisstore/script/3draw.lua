@@ -5,15 +5,16 @@ local function open(id, req)
   if not n then
     if acct.names >= MAX_NAMES then return nil, 'FULL there are too many drawers' end
     acct.names = acct.names + 1
-    n = { heard = 0, records = 0 }
+    n = { heard = 0, records = 0, ids = {} }
     names[req.drawer] = n
   end
   if acct.records >= MAX_RECORDS then return nil, 'FULL there are too many drawers' end
   if n.records >= MAX_INCARNATIONS then return nil, 'FULL there are too many incarnations of this drawer' end
   acct.records, n.records = acct.records + 1, n.records + 1
+  n.ids[id] = acct.n
   local r = {
     name = req.drawer, seq = 0, doubts = 0, heard = false, sure = acct.v, over = acct.v, drain = 0,
-    bulks = req.bulks, ticket = 0, lines = {},
+    larges = {}, lines = {}, opened = acct.n,
   }
   records[id] = r
   return r
@@ -54,6 +55,20 @@ local function raise(b, more)
   for i = 1, 3 do b.lack[i] = math.max(0, b.lack[i] - fits) end
 end
 
+-- inherit takes slots over from earlier incarnations of a name that are not heard any longer: the calls in them are the same.
+-- Who is heard has heard an answer itself, so that those which began before it have ended; of a late message's that is not so.
+local function inherit(r, name, b, most)
+  if not r.heard then return end
+  for id, opened in pairs(named(r.name).ids) do
+    local o = opened < r.opened and recorded(id)
+    local l = o and not o.gone and not o.heard and o.lines[name]
+    if l then
+      local x = math.min(most, held(l))
+      l.u, b.H, most = l.u + x, math.max(0, b.H - x), most - x
+    end
+  end
+end
+
 -- sweep forgets the budgets that nobody has drawn on for long and of which nothing is out: those of policies that are no
 -- more. Names come and go, and would fill the account in the end.
 local function sweep()
@@ -87,10 +102,11 @@ local function line(r, want)
   if not l then
     l = {
       g = want.got, s = want.spent, u = want.returned, a = want.raised, need = 0, part = 0, at = acct.v,
-      bulk = 0, safe = 0, burst = 0, apart = 0, told = 0, next = 0,
+      bulk = 0, safe = 0, burst = 0, apart = 0, told = 0, next = 0, c = {},
     }
     r.lines[want.name] = l
     local had = held(l)
+    if b.slots then inherit(r, want.name, b, had) end
     b.H = b.H + had
     raise(b, had)
     edited = true
@@ -101,14 +117,46 @@ local function line(r, want)
   return l, b
 end
 
+-- class is one of a budget's; those for which there is no room are together.
+local function class(b, name)
+  local c = b.classes[name]
+  if not c then
+    local n = 0
+    for _ in pairs(b.classes) do n = n + 1 end
+    if n >= MAX_CLASSES then name, c = '', b.classes[''] end
+    if not c then
+      c = { s = 0, w = 1, u = 0, n = 0, k = 0, e = 0, part = 0 }
+      b.classes[name] = c
+    end
+  end
+  c.at = acct.v
+  return c, name
+end
+
+-- state takes in what the classes of a drawer are and need.
+local function state(b, l, want)
+  local needs = {}
+  for _, x in ipairs(want.claims) do
+    local c
+    c, x.class = class(b, x.class)
+    if x.class ~= '' then c.s, c.w, c.u = math.min(x.share, 1), math.max(x.weight, 1e-3), math.min(x.unlent, 1) end
+    needs[x.class] = (needs[x.class] or 0) + x.need
+    claim(b, l, x.class, needs[x.class])
+  end
+  for name in pairs(l.c) do
+    if not needs[name] then claim(b, l, name, 0) end
+  end
+end
+
 -- count takes in a drawer's counters: the largest of each, as far as it can be true.
-local function count(b, l, want)
+local function count(b, r, l, want)
   local before = held(l)
   if want.got > l.g then
     -- The server lost that it granted this.
     l.g = want.got
   end
   local more = math.max(0, want.raised - l.a)
+  if b.slots then inherit(r, want.name, b, want.whole and huge or more) end
   l.a = l.a + more
   l.s = math.max(l.s, want.spent)
   local back = math.max(0, math.min(want.returned - l.u, l.g + l.a - l.s - l.u))
@@ -123,5 +171,6 @@ local function count(b, l, want)
   if (l.need > 0) ~= (want.need > 0) then b.asking = b.asking + (want.need > 0 and 1 or -1) end
   b.needs = math.max(0, b.needs + want.need - l.need)
   l.need = want.need
+  state(b, l, want)
   settle(b, acct.v)
 end

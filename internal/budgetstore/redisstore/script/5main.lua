@@ -37,11 +37,19 @@ if fresh then
 end
 local lines, same = {}, req.instance == acct.id
 for i, want in ipairs(req.lines) do
+  want.claims = want.claims or {}
+  if #want.claims == 0 then
+    want.claims[1] = { class = '', share = 0, weight = 1, unlent = 0, lack = math.max(0, want.want - want.got), need = want.need }
+  end
+  for _, x in ipairs(want.claims) do
+    x.new = 0
+    if not (fresh and r.heard) then x.need, x.lack = 0, 0 end
+  end
   if not (fresh and r.heard) then want.need, want.apart = 0, 0 end
   local l, b, why = line(r, want)
   if why then return refuse(why) end
   if fresh then
-    count(b, l, want)
+    count(b, r, l, want)
     heed(b, l, same and req.version or 0)
   end
   lines[i] = { l = l, b = b, want = want }
@@ -51,18 +59,26 @@ if fresh and req.leaving then
 elseif fresh and r.heard then
   local waits = vectors(id, r, req, lines)
   for _, x in ipairs(lines) do
+    divide(x.b)
     if waits then x.b.recall = acct.v end
-    small(x.b, x.l, x.want)
+    if x.b.slots then slots(id, x.b, x.l, x.want) else small(x.b, x.l, x.want) end
     tell(x.b, x.l)
   end
 end
 
 local recall = 0
-local answer = { string.format('%.6f', acct.v), acct.id, tostring(acct.n), tostring(acct.heard), tostring(r.bulks), '0' }
-for i, x in ipairs(lines) do
-  if x.b.recall and acct.v - x.b.recall < RECALL and x.b.own ~= id then recall = 1 end
-  settle(x.b, acct.v)
-  answer[#answer + 1] = string.format('%.17g %.17g %.17g %.17g %.17g', x.l.g, x.l.next, part(x.b, x.l), x.b.L, x.b.H)
+local larges = {}
+for i, vector in ipairs(req.vectors) do
+  local k = r.larges[vector.key]
+  larges[i] = tostring(k and k.n or 0)
+end
+local answer = { string.format('%.6f', acct.v), acct.id, tostring(acct.n), tostring(acct.heard), table.concat(larges, ' '), '0' }
+for _, x in ipairs(lines) do
+  local b, mine = x.b, false
+  for _, v in pairs(b.collect) do mine = mine or v.own == id end
+  if b.recall and acct.v - b.recall < RECALL and not mine then recall = 1 end
+  settle(b, acct.v)
+  answer[#answer + 1] = said(id, x)
 end
 answer[6] = tostring(recall)
 save()
