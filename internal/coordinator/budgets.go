@@ -75,8 +75,11 @@ func (b *budgets) do(o order) {
 // run does what is ordered and grants what is due, until ctx ends.
 func (b *budgets) run(ctx context.Context) {
 	var writes sync.WaitGroup
-	defer writes.Wait()
 	defer close(b.ended)
+	defer func() {
+		writes.Wait()
+		b.resign(ctx, time.Now())
+	}()
 	b.publish.group = &writes
 	due := time.NewTimer(0)
 	defer due.Stop()

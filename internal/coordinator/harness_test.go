@@ -29,6 +29,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/gateway/report"
+	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -97,6 +98,21 @@ type replica struct {
 	pipes   *pipes
 	stopRun context.CancelFunc
 	stopped chan struct{}
+	// dead replicas store nothing any longer.
+	dead atomic.Bool
+}
+
+// ownStates are the world's as long as the replica lives.
+type ownStates struct {
+	coordinator.States
+	of *replica
+}
+
+func (s ownStates) Store(ctx context.Context, state ledger.State) error {
+	if s.of.dead.Load() {
+		return context.Canceled
+	}
+	return s.States.Store(ctx, state)
 }
 
 // start starts a replica that is dialled as name:8443, on listener or in memory.
@@ -107,8 +123,12 @@ func (w *world) start(name string, bounds coordinator.Bounds, listener net.Liste
 	if reviewer == nil {
 		reviewer = w
 	}
+	var states coordinator.States
+	if w.states != nil {
+		states = ownStates{w.states, r}
+	}
 	r.Server = coordinator.New(coordinator.Options{
-		Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds, States: w.states, Log: said,
+		Reviewer: reviewer, Leadership: r, Pods: w, Bounds: bounds, States: states, Log: said,
 	})
 	r.http = coordinator.NewHTTPServer(r.Server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &w.cert, nil })
 	r.http.ErrorLog = log.New(written, "", 0)
@@ -129,6 +149,12 @@ func (w *world) start(name string, bounds coordinator.Bounds, listener net.Liste
 
 // kill ends a replica as a crash does: no goodbye.
 func (r *replica) kill() {
+	r.dead.Store(true)
+	r.retire()
+}
+
+// retire ends a replica in order.
+func (r *replica) retire() {
 	r.measure()
 	r.world.mu.Lock()
 	delete(r.world.replicas, r.name+":8443")

@@ -29,6 +29,8 @@ type Server struct {
 	spaces map[string]*space
 	// streams counts all that have an identity.
 	streams int
+	// parked counts those that wait for somebody to lead.
+	parked int
 	// stopped: Run has ended.
 	stopped bool
 	// dirty are the namespaces whose conditions may have changed.
@@ -80,7 +82,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Connect implements wire.ReportsHandler.
 func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, wire.Down]) error {
-	if moved, err := s.elsewhere(conn); moved {
+	if moved, err := s.elsewhere(ctx, conn); moved {
 		return err
 	}
 	control, ok := ctx.Value(controlKey{}).(*http.ResponseController)
@@ -112,8 +114,8 @@ func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, 
 }
 
 // elsewhere answers for a replica that does not lead.
-func (s *Server) elsewhere(conn *connect.BidiStream[wire.Up, wire.Down]) (moved bool, err error) {
-	address, self := s.opts.Leadership.Leader()
+func (s *Server) elsewhere(ctx context.Context, conn *connect.BidiStream[wire.Up, wire.Down]) (moved bool, err error) {
+	address, self := s.leader(ctx)
 	switch {
 	case self:
 		return false, nil

@@ -101,6 +101,24 @@ func (p *publisher) maybe(ctx context.Context, b *budgets, now time.Time) {
 	})
 }
 
+// resignTimeout is for the last write: nobody can lead meanwhile, and what was published before holds as well.
+const resignTimeout = 2 * time.Second
+
+// resign ends a leadership in order: nothing is granted any longer, and the next leader is told exactly what is there. No other
+// write is under way, and the lease is given back after this.
+func (b *budgets) resign(ctx context.Context, now time.Time) {
+	if !b.leads || b.opts.States == nil || b.fenced(now) {
+		return
+	}
+	b.leads = false
+	state := b.ledger.Hand(now)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), resignTimeout)
+	defer cancel()
+	if err := b.opts.States.Store(bounded, state); err != nil {
+		b.log.Warn("the next leader is not told exactly what is there: half of it counts as outstanding for a while", "error", err)
+	}
+}
+
 // written hears what became of a write.
 func (p *publisher) written(b *budgets, state ledger.State, err error) {
 	p.writing, p.failed = false, err != nil

@@ -26,8 +26,12 @@ const (
 	AnnotationEpoch = "headgate.dev/coordinator-epoch"
 )
 
-// leasePoll is how often the lease is looked at: gateways of a lost leader find the next within this.
-const leasePoll = 2 * time.Second
+// leasePoll is how often the lease is looked at: gateways of a lost leader find the next within this. While nobody is known to
+// lead, gateways wait.
+const (
+	leasePoll = 2 * time.Second
+	leaseSoon = 500 * time.Millisecond
+)
 
 // leadership knows who leads. It implements coordinator.Leadership.
 type leadership struct {
@@ -85,7 +89,11 @@ func (l *leadership) watch(ctx context.Context) error {
 		if err := l.look(ctx); err != nil && ctx.Err() == nil {
 			logf.FromContext(ctx).V(1).Info("cannot read the lease", "reason", err.Error())
 		}
-		if !pause(ctx, leasePoll) {
+		again := leasePoll
+		if l.seen.Load().address == "" {
+			again = leaseSoon
+		}
+		if !pause(ctx, again) {
 			return nil
 		}
 	}

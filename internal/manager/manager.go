@@ -35,11 +35,12 @@ import (
 )
 
 // The lease's times. A slow API server must not kill the process the webhooks live in, so they are four
-// times the usual ones; a leader that stops gives the lease back, so a rollout does not wait for them.
+// times the usual ones; a leader that stops gives the lease back, so a rollout does not wait for them. How often it is tried is the
+// usual: until another replica has noticed that the lease was given back nobody grants.
 const (
 	leaseDuration = 60 * time.Second
 	renewDeadline = 45 * time.Second
-	retryPeriod   = 5 * time.Second
+	retryPeriod   = 2 * time.Second
 )
 
 // parts are what Run wires.

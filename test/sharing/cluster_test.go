@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +60,10 @@ type replica struct {
 	http    *http.Server
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
+	// ran closes when the coordinator has ended.
+	ran chan struct{}
+	// dead replicas store nothing any longer.
+	dead atomic.Bool
 }
 
 // start starts a replica at address, a free one if empty; it leads when it is told to.
@@ -71,13 +76,16 @@ func (c *cluster) start(address string) *replica {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	r := &replica{c: c, address: listener.Addr().String()}
+	r := &replica{c: c, address: listener.Addr().String(), ran: make(chan struct{})}
 	r.server = coordinator.New(r.options())
 	r.http = coordinator.NewHTTPServer(r.server, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &c.cert, nil })
 	r.http.ErrorLog = log.New(io.Discard, "", 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel
-	r.ended.Go(func() { _ = r.server.Run(ctx) })
+	r.ended.Go(func() {
+		defer close(r.ran)
+		_ = r.server.Run(ctx)
+	})
 	r.ended.Go(func() { _ = r.http.ServeTLS(listener, "", "") })
 	if c.store != "" {
 		r.share(ctx)
@@ -92,13 +100,21 @@ func (c *cluster) start(address string) *replica {
 
 // kill ends a replica as a crash does: its connections are cut, what it knew is gone.
 func (r *replica) kill() {
+	r.dead.Store(true)
+	_ = r.http.Close()
+	r.retire()
+}
+
+// retire ends a replica in order: it says what is there, and gives back its lease.
+func (r *replica) retire() {
+	r.stop()
+	<-r.ran
 	r.c.mu.Lock()
 	if r.c.leader == r.address {
 		r.c.leader = ""
 	}
 	r.c.mu.Unlock()
 	_ = r.http.Close()
-	r.stop()
 	r.ended.Wait()
 }
 
@@ -181,6 +197,20 @@ func (r *replica) Before() uint64 { return r.Epoch() - 1 }
 // Until implements coordinator.Leadership: whoever leads does until another is told to.
 func (r *replica) Until() time.Time { return time.Time{} }
 
+// states are the cluster's as long as a replica lives.
+type states struct{ r *replica }
+
+// Load implements coordinator.States.
+func (s states) Load(ctx context.Context) (ledger.State, bool, error) { return s.r.c.Load(ctx) }
+
+// Store implements coordinator.States.
+func (s states) Store(ctx context.Context, state ledger.State) error {
+	if s.r.dead.Load() {
+		return errors.New("the replica was killed")
+	}
+	return s.r.c.Store(ctx, state)
+}
+
 // Load implements coordinator.States.
 func (c *cluster) Load(context.Context) (ledger.State, bool, error) {
 	c.mu.Lock()
@@ -202,7 +232,7 @@ func (c *cluster) Store(_ context.Context, state ledger.State) error {
 // options are a replica's.
 func (r *replica) options() coordinator.Options {
 	return coordinator.Options{
-		Reviewer: r.c, Leadership: r, Pods: r.c, States: r.c, Ledger: ledger.Options{External: r.c.store != ""},
+		Reviewer: r.c, Leadership: r, Pods: r.c, States: states{r}, Ledger: ledger.Options{External: r.c.store != ""},
 	}
 }
 

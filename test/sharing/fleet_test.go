@@ -4,6 +4,7 @@
 package sharing
 
 import (
+	"cmp"
 	"encoding/pem"
 	"fmt"
 	"net/http"
@@ -61,6 +62,8 @@ type fleet struct {
 	born     int
 	// small says that no call is a large one.
 	small bool
+	// outage is what gateways do that hear nothing; Safe if empty.
+	outage string
 
 	calls    sync.WaitGroup
 	answered [600]atomic.Int64
@@ -113,12 +116,13 @@ spec:
   providers:
   - name: anthropic
     baseURL: %s
+    outage: %s
     limits:
     - {name: input-tokens, budget: InputTokens, amount: %d, per: Minute, burst: %d}
     deadline: {default: 8s}
     lanes:
     - {name: bulk, match: {minInputTokens: 5000}, reservedPercent: 40, largestCall: 12k}
-`, url, perMinute, burst)))
+`, url, cmp.Or(f.outage, "Safe"), perMinute, burst)))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -149,6 +149,25 @@ func TestLeadersChange(t *testing.T) {
 	}).within(t, 0)
 }
 
+// TestLeadersRelieveEachOther: each ends in order, as when the manager is updated.
+func TestLeadersRelieveEachOther(t *testing.T) {
+	onlyLong(t)
+	f := newFleet(t).open()
+	f.scale(3)
+	other := f.cluster.start("")
+	t.Cleanup(func() { other.kill() })
+	f.measure(0, 2*seconds(), func() {
+		for range 4 {
+			f.replica.retire()
+			gone := f.replica.address
+			time.Sleep(300 * time.Millisecond)
+			other.lead()
+			f.replica, other = other, f.cluster.start(gone)
+			time.Sleep(seconds() / 3)
+		}
+	}).within(t, 0.9)
+}
+
 // TestTwoClustersShareARedis: two installations with a policy of the same name draw on one store, each with more load than all of it. An account that the store
 // does not know begins with nothing, and half of it is left to who may hold something: the first seconds bring little.
 func TestTwoClustersShareARedis(t *testing.T) {

@@ -11,12 +11,16 @@ import (
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
-// backoff draws the wait before attempt n, from 1: up to base·2^((n-1)/2), up to the cap. It grows slowly at first: a leader
-// that dies is followed within seconds, and until then there are no grants.
+// backoff draws the wait before attempt n, from 1: up to base·2^((n-1)/2), up to the cap, and the first time little: a leader that
+// ends in order is followed at once, and where nobody leads yet the gateway waits. It grows slowly: one that dies is followed
+// within seconds, and until then there are no grants.
 func backoff(n int) time.Duration {
 	most := backoffCap
 	if n = max(n, 1); n < 20 {
 		most = min(backoffBase<<((n-1)/2), backoffCap)
+	}
+	if n == 1 {
+		most = backoffFirst
 	}
 	return max(rand.N(most), backoffMin)
 }

@@ -70,6 +70,8 @@ const (
 	backoffBase = 2 * time.Second
 	backoffCap  = 15 * time.Second
 	backoffMin  = 20 * time.Millisecond
+	// backoffFirst is for the first: what is in hand lasts that long.
+	backoffFirst = 500 * time.Millisecond
 	// healthy is how long a stream lasts that says the coordinator is well.
 	healthy = 5 * time.Second
 	// maxRedirects in a row, before it is taken for a loop.
