@@ -84,7 +84,7 @@ func TestTwoToTenToTwo(t *testing.T) {
 		f.scale(10)
 		time.Sleep(seconds() / 2)
 		f.scale(2)
-	}).within(t, 0.75)
+	}).within(t, 0.9)
 }
 
 // TestRollingUpdateWithSurge replaces each gateway, the new one first.
@@ -165,7 +165,7 @@ func TestLeadersRelieveEachOther(t *testing.T) {
 			f.replica, other = other, f.cluster.start(gone)
 			time.Sleep(seconds() / 3)
 		}
-	}).within(t, 0.9)
+	}).within(t, 0.8)
 }
 
 // TestTwoClustersShareARedis: two installations with a policy of the same name draw on one store, each with more load than all of it. An account that the store
