@@ -87,13 +87,13 @@ func TestSimulatorAgreesWithTheGateway(t *testing.T) {
 	for name, c := range comparisons() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			simulated := c.simulate(t)
-			measured := timeless(t, c)
+			// Which of two calls goes first that are due at once is chance, and a median of few shows it.
+			long := *c
+			long.duration = 6 * c.duration
+			long.judge(t, long.simulate(t), timeless(t, &long))
 			if os.Getenv("HEADGATE_SHARING_SECONDS") != "" {
-				c.judge(t, simulated, measured)
-				measured = c.real(t)
+				c.judge(t, c.simulate(t), c.real(t))
 			}
-			c.judge(t, simulated, measured)
 		})
 	}
 }

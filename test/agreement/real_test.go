@@ -76,8 +76,9 @@ func measure(t *testing.T, c *comparison) measured {
 // during makes the streams' calls for their time, and sums up.
 func (c *callers) during(ctx context.Context, of *comparison, provider *fakeprovider.Server, end func()) measured {
 	began := time.Now()
-	for _, s := range of.streams {
-		c.running.Go(func() { c.stream(ctx, s, began, of.duration) })
+	for i, s := range of.streams {
+		// In the simulator's order, where calls of several streams are due at once.
+		c.running.Go(func() { c.stream(ctx, s, began.Add(time.Duration(i)*time.Millisecond), of.duration) })
 	}
 	time.Sleep(time.Until(began.Add(of.duration)))
 	stats := provider.Stats()
