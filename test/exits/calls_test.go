@@ -4,12 +4,15 @@
 package exits
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -19,6 +22,8 @@ type caller struct {
 	t      *testing.T
 	url    string
 	client *http.Client
+	// said is what came to clients that got no status of their row's, the first time for each row.
+	said sync.Map
 }
 
 func newCaller(t *testing.T, url string) *caller {
@@ -48,6 +53,7 @@ func (c *caller) end(r *row) int {
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
+		c.note(r, 0, err)
 		return 0
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -55,10 +61,20 @@ func (c *caller) end(r *row) int {
 		_, _ = io.ReadFull(resp.Body, make([]byte, 1))
 		cancel()
 	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+	var body bytes.Buffer
+	if _, err := io.Copy(&body, resp.Body); err != nil {
+		c.note(r, 0, err)
 		return 0
 	}
+	c.note(r, resp.StatusCode, &body)
 	return resp.StatusCode
+}
+
+// note keeps what a client got that it should not have got.
+func (c *caller) note(r *row, status int, got any) {
+	if !slices.Contains(r.statuses, status) {
+		c.said.LoadOrStore(r.name, fmt.Sprintf("%.500s", fmt.Sprint(got)))
+	}
 }
 
 // leaving has the client leave some time after its request is on its way: one that was not sent ends nowhere.

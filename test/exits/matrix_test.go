@@ -4,6 +4,7 @@
 package exits
 
 import (
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -65,6 +66,7 @@ func (m *matrix) round(n int) {
 			m.g.Inject(f)
 		}
 	}
+	m.connect()
 	c := newCaller(m.t, m.g.URL)
 	got := make([][]int, len(m.rows))
 	var wg sync.WaitGroup
@@ -85,6 +87,19 @@ func (m *matrix) round(n int) {
 	})
 	for i := range m.rows {
 		m.check(&m.rows[i], got[i], n, p)
+	}
+	c.said.Range(func(name, said any) bool {
+		m.t.Logf("%s: %s", name, said)
+		return true
+	})
+}
+
+// connect has the gateway connect to the provider by a call of no row: rows whose calls all come before there is a connection
+// open one each, and on a slow machine the last of thousands of handshakes is not over when the gateway gives it up.
+func (m *matrix) connect() {
+	m.t.Helper()
+	if status, body := m.g.Get(m.g.URL + "/anthropic/v1/models"); status != http.StatusOK {
+		m.t.Errorf("before round: %d %s", status, body)
 	}
 }
 

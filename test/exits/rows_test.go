@@ -133,15 +133,16 @@ func broken(silent string) []row {
 	}
 }
 
-// left rows end since the client leaves.
+// left rows end since the client leaves, long before anything else would end them.
 func left() []row {
 	gone := []string{"client_cancelled"}
+	const long = 120_000
 	return []row{
-		{name: "leaves-queue", slots: 1, faults: slow(always, 5000, 0), leave: 500 * time.Millisecond, statuses: []int{0}, outcomes: gone},
-		{name: "leaves-backoff", faults: throttle(always, "5"), leave: 500 * time.Millisecond, statuses: []int{0}, outcomes: gone},
-		{name: "leaves-early", faults: slow(always, 3000, 0), leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: gone},
-		{name: "leaves-stream-early", stream: true, faults: slow(always, 3000, 0), leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: gone},
-		{name: "leaves-midway", stream: true, faults: slow(always, 0, 1000), midway: true, statuses: []int{0}, outcomes: gone},
+		{name: "leaves-queue", slots: 1, faults: slow(always, long, 0), leave: 500 * time.Millisecond, statuses: []int{0}, outcomes: gone},
+		{name: "leaves-backoff", faults: throttle(always, "25"), leave: 500 * time.Millisecond, statuses: []int{0}, outcomes: gone},
+		{name: "leaves-early", faults: slow(always, long, 0), leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: gone},
+		{name: "leaves-stream-early", stream: true, faults: slow(always, long, 0), leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: gone},
+		{name: "leaves-midway", stream: true, faults: slow(always, 0, long/10), midway: true, statuses: []int{0}, outcomes: gone},
 		{name: "leaves-unsent", unsent: true, leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: nil, free: true},
 	}
 }

@@ -34,6 +34,10 @@ type Options struct {
 	Args []string
 }
 
+// streams are enough for all calls of a test to share a connection once there is one: thousands of handshakes at once take
+// the race detector longer than a gateway waits for any.
+const streams = 10_000
+
 // Namespace is where the policies are from.
 const Namespace = "team-support"
 
@@ -47,6 +51,7 @@ func Start(t *testing.T, binary string, o Options) *Gateway {
 	}
 	g.Server = httptest.NewUnstartedServer(o.Handler)
 	g.Server.EnableHTTP2 = !o.HTTP1
+	g.Server.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: streams}
 	g.Server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that leave in a handshake
 	g.Server.StartTLS()
 	t.Cleanup(g.Server.Close)
