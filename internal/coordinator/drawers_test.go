@@ -5,7 +5,6 @@ package coordinator_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"testing"
@@ -131,5 +130,5 @@ func small(tokensPerSecond float64) drawer.Load {
 	return drawer.Load{Tokens: 100, PerSecond: tokensPerSecond / 100}
 }
 
-// someone starts at a random moment.
-func someone() { time.Sleep(rand.N(300 * time.Millisecond)) }
+// someone starts when no other one of its kind does.
+func someone(i int) { time.Sleep(time.Duration(i*107%300) * time.Millisecond) }

@@ -30,7 +30,7 @@ func TestC10GatewaysShareOneLimit(t *testing.T) {
 		defer r.kill()
 		var all []*drawing
 		for i := range 2 {
-			someone()
+			someone(i)
 			all = append(all, w.draw(w.pod("ns", name(i), nil), p, small(750)))
 		}
 		time.Sleep(10 * time.Second)
@@ -38,7 +38,7 @@ func TestC10GatewaysShareOneLimit(t *testing.T) {
 			t.Errorf("two gateways used %.3f of the rate", used)
 		}
 		for i := range 8 {
-			someone()
+			someone(i)
 			all = append(all, w.draw(w.pod("ns", name(2+i), nil), p, small(750)))
 		}
 		time.Sleep(10 * time.Second)

@@ -4,7 +4,6 @@
 package coordinator_test
 
 import (
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,12 +169,13 @@ func TestNonLeadersSendGatewaysToTheLeader(t *testing.T) {
 // report is on its way at that moment, and when the connection to a replica that does not lead ends before
 // anything was said.
 func TestGatewaysFollowTheLeader(t *testing.T) {
-	for range 50 { // each with other moments
-		synctest.Test(t, followsTheLeader)
+	for i := range 50 { // each with other moments of a second
+		synctest.Test(t, func(t *testing.T) { followsTheLeader(t, time.Duration(i)*20*time.Millisecond) })
 	}
 }
 
-func followsTheLeader(t *testing.T) {
+func followsTheLeader(t *testing.T, moment time.Duration) {
+	t.Helper()
 	w, a := running(t)
 	b := w.start("b", coordinator.Bounds{}, nil)
 	defer a.kill()
@@ -184,7 +184,7 @@ func followsTheLeader(t *testing.T) {
 	pod := w.pod("ns", "a", nil)
 	defer w.join(pod).leave()
 	eventually(t, 2*time.Second, "at the first", func() bool { return len(a.Reporting("ns")) == 1 })
-	time.Sleep(rand.N(time.Second))
+	time.Sleep(moment)
 	w.lead("b")
 	eventually(t, 200*time.Millisecond+wire.ReportInterval*11/10, "at the second", func() bool { return len(b.Reporting("ns")) == 1 })
 	if n := len(a.Reporting("ns")); n != 0 {
