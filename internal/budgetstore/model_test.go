@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/budgetstore"
+	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 	"github.com/headgate-dev/headgate/internal/testing/shelves"
 )
 

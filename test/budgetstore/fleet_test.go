@@ -85,6 +85,9 @@ type fleet struct {
 	mu       sync.Mutex
 	gateways []*dataplane.Gateway
 
+	// waiting are the calls that the provider has not begun to answer.
+	waiting waiting
+
 	calls    sync.WaitGroup
 	answered [600]atomic.Int64
 }
@@ -100,7 +103,8 @@ func newFleet(t *testing.T, url func(*redisserver.Server) string, more ...string
 		},
 		MaxArrivals: 500_000, FirstByte: firstByte,
 	})
-	server := httptest.NewUnstartedServer(f.provider)
+	server := httptest.NewUnstartedServer(&f.waiting)
+	f.waiting.next = f.provider
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)

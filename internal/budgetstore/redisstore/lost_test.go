@@ -39,8 +39,7 @@ func TestAKeyMayBeLostAlone(t *testing.T) {
 
 // TestNamesOfBudgetsComeAndGo: an account has room for 1,024, and those that nobody has drawn on for an hour make room.
 func TestNamesOfBudgetsComeAndGo(t *testing.T) {
-	s := openAt(t, redisserver.Start(t).URL())
-	s.use(clocked())
+	s := open(t)
 	const account = "account/names"
 	began := time.Unix(1_800_000_000, 0)
 	clock := strings.TrimSuffix(s.keys(account)[0], "account") + "clock"

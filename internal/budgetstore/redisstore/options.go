@@ -34,6 +34,9 @@ type Options struct {
 	Password, PasswordFile string
 	// CA is a PEM bundle trusted beside the system's.
 	CA []byte
+
+	// patience is for tests on simulated time, which no busy machine is to fail; 0 is callTimeout.
+	patience time.Duration
 }
 
 // universal turns the options into those of the client.
@@ -42,9 +45,13 @@ func universal(o Options) (*redis.UniversalOptions, target, error) {
 	if err != nil {
 		return nil, t, err
 	}
+	timeout := callTimeout
+	if o.patience > 0 {
+		timeout = o.patience
+	}
 	u := &redis.UniversalOptions{
 		Addrs: t.addresses, DB: t.database, MasterName: t.sentinel, IsClusterMode: t.cluster, Username: t.user,
-		DialTimeout: callTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout, PoolTimeout: callTimeout,
+		DialTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout, PoolTimeout: timeout,
 		ContextTimeoutEnabled: true, DisableIdentity: true, PoolSize: poolSize, MaxRetries: 1, MaxRedirects: 3,
 	}
 	if u.TLSConfig, err = tlsConfig(t, o.CA); err != nil {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func open(t *testing.T) *Store {
 	t.Helper()
 	server := redisserver.Start(t, "--appendonly", "no")
-	s, err := Open(Options{URL: server.URL(), Password: redisserver.Password})
+	s, err := Open(Options{URL: server.URL(), Password: redisserver.Password, patience: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
