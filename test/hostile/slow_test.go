@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
 // crowd is how many clients are slow at once.
@@ -34,13 +36,14 @@ func TestSlowSendersHoldNobodyUp(t *testing.T) {
 	h.wellMeant()
 	rest := h.Descriptors()
 	conns := make([]net.Conn, crowd)
+	began := make([]time.Time, crowd)
 	for i := range conns {
+		began[i] = time.Now()
 		conns[i] = h.dial()
 		_, _ = io.WriteString(conns[i], "POST /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nX-Slow: ")
 	}
-	began := time.Now()
 	cut := make(chan time.Duration, crowd)
-	for _, c := range conns {
+	for i, c := range conns {
 		go func() {
 			for range 1000 {
 				if _, err := io.WriteString(c, "x"); err != nil {
@@ -48,7 +51,7 @@ func TestSlowSendersHoldNobodyUp(t *testing.T) {
 				}
 				time.Sleep(100 * time.Millisecond)
 			}
-			cut <- time.Since(began)
+			cut <- time.Since(began[i])
 		}()
 	}
 	h.wellMeant()
@@ -138,7 +141,7 @@ func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	for range conns {
 		select {
 		case <-left:
-		case <-time.After(time.Minute):
+		case <-time.After(dataplane.Patience):
 			t.Fatal("the provider goes on sending to a client that is gone")
 		}
 	}
