@@ -21,7 +21,7 @@ metadata: {name: bench, namespace: default}
 spec:
   providers:
   - name: openai
-    baseURL: http://%s
+    baseURL: %s
     limits:
     - {name: requests, budget: Requests, amount: 100M, per: Minute}
     - {name: tokens, budget: Tokens, amount: 100G, per: Minute}
@@ -29,29 +29,20 @@ spec:
     lanes:
     - {name: bulk, match: {minInputTokens: 20k}, largestCall: 10M, reservedPercent: 40}
     - {name: chat, queue: {maxDepth: 2000}}
-  - name: secure
-    dialect: OpenAI
-    baseURL: https://%s
-    limits:
-    - {name: requests, budget: Requests, amount: 100M, per: Minute}
-    - {name: tokens, budget: Tokens, amount: 100G, per: Minute}
-    lanes:
-    - {name: bulk, match: {minInputTokens: 20k}, largestCall: 10M, reservedPercent: 40}
-    - {name: chat, queue: {maxDepth: 2000}}
 `
 
 // startGateway starts the gateway as it is injected: with a plan from the controller's compiler, and a coordinator from which
 // it draws what it spends. The coordinator is on the load's core.
-func (o *options) startGateway(dir string, u upstreams) (*process, error) {
+func (o *options) startGateway(dir string, at provider) (*process, error) {
 	dir, err := os.MkdirTemp(dir, "pod-")
 	if err != nil {
 		return nil, err
 	}
-	beside, err := o.startCoordinator(dir, fmt.Sprintf(benchPolicy, u.plain, u.secure))
+	beside, err := o.startCoordinator(dir, fmt.Sprintf(benchPolicy, at.url()))
 	if err != nil {
 		return nil, err
 	}
-	p, err := o.injected(dir, beside.address, u.ca)
+	p, err := o.injected(dir, beside.address, at.ca)
 	if err != nil {
 		beside.stop()
 		return nil, err
@@ -103,11 +94,14 @@ func (o *options) injected(dir, coordinator, providerCA string) (*process, error
 	at := func(name string) string { return filepath.Join(dir, name) }
 	env := []string{sidecar.EnvPodName + "=bench", sidecar.EnvPodUID + "=bench", sidecar.EnvCoordinatorCA + "=" + string(ca)}
 	binary, args := alone(o.gateway, "--plan", at("plan"), "--labels", at("labels"), "--token", at("token"), "--state", at("state"),
-		"--coordinator", "https://"+coordinator, "--namespace", "default", "--ca-file", providerCA,
+		"--coordinator", "https://"+coordinator, "--namespace", "default",
 		"--listen", address, "--admin", admin, "--log-level", "warn", "--drain", "1s")
+	if providerCA != "" {
+		args = append(args, "--ca-file", providerCA)
+	}
 	p, err := startIn("gateway", address, env, binary, args...)
 	if p != nil {
-		p.path, p.securePath = "/openai", secure
+		p.path = "/openai"
 	}
 	return p, err
 }

@@ -15,9 +15,11 @@ import (
 type bench struct {
 	o        *options
 	upstream *upstream
-	secure   *secureUpstream
 	proxies  []*process
-	figures  figures
+	// secure is the provider behind TLS and HTTP/2, and secured the proxies in front of it.
+	secure  *secureUpstream
+	secured []*process
+	figures figures
 }
 
 // measureAll runs every part and prints the report.
@@ -45,10 +47,12 @@ func (b *bench) proxyParts(ctx context.Context) error {
 		return err
 	}
 	defer b.upstream.stop()
-	if b.secure, err = startSecureUpstream(dir); err != nil {
-		return err
+	defer b.stopSecured()
+	if b.o.runs("secure") {
+		if err := b.startSecured(dir); err != nil {
+			return err
+		}
 	}
-	defer b.secure.server.Close()
 	defer func() {
 		for _, p := range b.proxies {
 			p.stop()
@@ -70,14 +74,9 @@ func (b *bench) proxyParts(ctx context.Context) error {
 	return b.report()
 }
 
-// upstreams are where the provider is.
-func (b *bench) upstreams() upstreams {
-	return upstreams{plain: b.upstream.address(), secure: b.secure.server.Listener.Addr().String(), ca: b.secure.ca}
-}
-
 // startProxy starts one proxy and proves that it answers.
 func (b *bench) startProxy(s starter, dir string) error {
-	p, err := s.start(dir, b.upstreams())
+	p, err := s.start(dir, provider{address: b.upstream.address()})
 	if err != nil {
 		return err
 	}
@@ -221,7 +220,7 @@ func (b *bench) measureStarts(dir string) error {
 			if !s.required {
 				continue
 			}
-			p, err := s.start(dir, b.upstreams())
+			p, err := s.start(dir, provider{address: b.upstream.address()})
 			if err != nil {
 				return err
 			}

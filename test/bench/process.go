@@ -22,11 +22,9 @@ type process struct {
 	// base is where it listens, and path what it wants before the provider's path.
 	address string
 	path    string
-	// securePath is that for the provider behind TLS; "" where the proxy is not measured with it.
-	securePath string
-	cmd        *exec.Cmd
-	started    time.Time
-	stderr     bytes.Buffer
+	cmd     *exec.Cmd
+	started time.Time
+	stderr  bytes.Buffer
 	// beside is a process that this one needs; nil for none.
 	beside *process
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/freeport"
@@ -25,21 +24,16 @@ const (
 	benchKey = "sk-bench"
 )
 
-// reverseProxy is rp: nothing but httputil.ReverseProxy with a large idle pool. Paths below secure go to the second upstream.
+// reverseProxy is rp: nothing but httputil.ReverseProxy with a large idle pool.
 func reverseProxy(args []string) error {
 	fs := flag.NewFlagSet(modeProxy, flag.ContinueOnError)
 	listen := fs.String("listen", "", "address")
-	plain := fs.String("upstream", "", "URL of the provider")
-	secured := fs.String("secure", "", "URL of the provider behind TLS and HTTP/2")
+	upstream := fs.String("upstream", "", "URL of the provider")
 	ca := fs.String("ca", "", "file with its certificate")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	target, err := url.Parse(*plain)
-	if err != nil {
-		return err
-	}
-	secureTarget, err := url.Parse(*secured)
+	target, err := url.Parse(*upstream)
 	if err != nil {
 		return err
 	}
@@ -48,22 +42,24 @@ func reverseProxy(args []string) error {
 		return err
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			path, isSecure := strings.CutPrefix(r.Out.URL.Path, secure)
-			if !isSecure {
-				r.SetURL(target)
-				return
-			}
-			r.Out.URL.Path = path
-			r.SetURL(secureTarget)
-		},
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport: &http.Transport{
 			MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, DisableCompression: true,
-			TLSClientConfig: trusted, ForceAttemptHTTP2: true,
+			TLSClientConfig: trusted, ForceAttemptHTTP2: trusted != nil,
 		},
 	}
 	server := &http.Server{Addr: *listen, Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
 	return server.ListenAndServe()
+}
+
+// provider is where calls go: its address, and the file with its certificate where it is reached by TLS and HTTP/2.
+type provider struct{ address, ca string }
+
+func (p provider) url() string {
+	if p.ca == "" {
+		return "http://" + p.address
+	}
+	return "https://" + p.address
 }
 
 // starter starts one kind of proxy in front of upstream.
@@ -71,26 +67,26 @@ type starter struct {
 	name string
 	// required proxies fail the run where they cannot be measured.
 	required bool
-	start    func(dir string, u upstreams) (*process, error)
+	start    func(dir string, at provider) (*process, error)
 }
 
 // starters are the proxies that can be measured here: rp and the gateway always.
 func (o *options) starters() []starter {
 	out := []starter{{modeProxy, true, startReverseProxy}, {"gateway", true, o.startGateway}}
 	if path, err := exec.LookPath("nginx"); err == nil {
-		out = append(out, starter{"nginx", false, func(dir string, u upstreams) (*process, error) {
-			return startConfigured("nginx", path, nginxConfig, dir, u.plain, "-c")
+		out = append(out, starter{"nginx", false, func(dir string, at provider) (*process, error) {
+			return startConfigured("nginx", path, nginxConfig, dir, at.address, "-c")
 		}})
 	}
 	if path, err := exec.LookPath("haproxy"); err == nil {
-		out = append(out, starter{"haproxy", false, func(dir string, u upstreams) (*process, error) {
-			return startConfigured("haproxy", path, haproxyConfig, dir, u.plain, "-db", "-f")
+		out = append(out, starter{"haproxy", false, func(dir string, at provider) (*process, error) {
+			return startConfigured("haproxy", path, haproxyConfig, dir, at.address, "-db", "-f")
 		}})
 	}
 	return out
 }
 
-func startReverseProxy(_ string, u upstreams) (*process, error) {
+func startReverseProxy(_ string, at provider) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -99,12 +95,7 @@ func startReverseProxy(_ string, u upstreams) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(modeProxy, address, "", self, modeProxy, "--listen", address, "--upstream", "http://"+u.plain,
-		"--secure", "https://"+u.secure, "--ca", u.ca)
-	if p != nil {
-		p.securePath = secure
-	}
-	return p, err
+	return start(modeProxy, address, "", self, modeProxy, "--listen", address, "--upstream", at.url(), "--ca", at.ca)
 }
 
 const nginxConfig = `worker_processes 1; master_process off; daemon off; pid %[3]s/nginx.pid; error_log stderr error;

@@ -20,12 +20,6 @@ import (
 	"strings"
 )
 
-// secure is the path below which a proxy has the provider behind TLS and HTTP/2.
-const secure = "/secure"
-
-// upstreams are where the provider is reached: plainly, and by TLS and HTTP/2 with the certificate in the file ca.
-type upstreams struct{ plain, secure, ca string }
-
 // secureUpstream answers by TLS and HTTP/2, as hosted providers do. It is net/http's own server: dearer than the raw one,
 // and the same for all.
 type secureUpstream struct {
@@ -76,23 +70,53 @@ func trust(file string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
-// measureSecure makes calls to the provider behind TLS and HTTP/2, through the proxies that can.
-func (b *bench) measureSecure(ctx context.Context, p *process) error {
-	if p.securePath == "" {
-		return nil
+// startSecured starts rp and the gateway once more, in front of the provider behind TLS and HTTP/2.
+func (b *bench) startSecured(dir string) (err error) {
+	if b.secure, err = startSecureUpstream(dir); err != nil {
+		return err
 	}
-	const perSecond = 500 // the provider's own part of TLS is dear
-	m := paced(ctx, p, secureRequest(p, textBody(1_000)), perSecond, b.o.seconds)
-	b.figures.add(p.name, figureSecureP50, micros(m.p50))
-	b.figures.add(p.name, figureSecureCPU, micros(m.perCall()))
-	if m.failed != nil {
-		return fmt.Errorf("TLS: %w", m.failed)
+	for _, s := range b.o.starters() {
+		if !s.required {
+			continue
+		}
+		p, err := s.start(dir, provider{b.secure.server.Listener.Addr().String(), b.secure.ca})
+		if err != nil {
+			return err
+		}
+		b.secured = append(b.secured, p)
+		if err = p.waitListening(); err == nil {
+			err = warm(p)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// secureRequest is request for the provider behind TLS.
-func secureRequest(p *process, body string) []byte {
-	other := &process{address: p.address, path: p.securePath}
-	return request(other, body)
+// stopSecured ends what startSecured started.
+func (b *bench) stopSecured() {
+	for _, p := range b.secured {
+		p.stop()
+	}
+	if b.secure != nil {
+		b.secure.server.Close()
+	}
+}
+
+// measureSecure makes calls to the provider behind TLS and HTTP/2, through the proxies of p's name that have it.
+func (b *bench) measureSecure(ctx context.Context, p *process) error {
+	const perSecond = 500 // the provider's own part of TLS is dear
+	for _, s := range b.secured {
+		if s.name != p.name {
+			continue
+		}
+		m := paced(ctx, s, request(s, textBody(1_000)), perSecond, b.o.seconds)
+		b.figures.add(s.name, figureSecureP50, micros(m.p50))
+		b.figures.add(s.name, figureSecureCPU, micros(m.perCall()))
+		if m.failed != nil {
+			return fmt.Errorf("TLS: %w: %s", m.failed, s.stderr.String())
+		}
+	}
+	return nil
 }
