@@ -91,7 +91,7 @@ func (r *road) set(cut bool) {
 func review(webhook string, ca []byte) string {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
-	c := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+	c := &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "headgate-webhook." + system + ".svc"},
 	}}
 	asked := admissionv1.AdmissionReview{Request: &admissionv1.AdmissionRequest{
@@ -248,13 +248,13 @@ func TestE10AMinuteWithoutTheAPIServer(t *testing.T) {
 	c.serves(leads, 20*time.Second) // no restart by then
 	c.serves(follows, 42*time.Second)
 	c.road.set(false)
-	select {
-	case <-leads.done: // it could not renew its lease any more
-		c.replicas = []*replica{follows}
-		c.add()
-	default:
-	}
 	eventually(t, func() string {
+		select {
+		case <-leads.done: // it could not renew its lease any more
+			c.replicas = []*replica{follows}
+			c.add()
+		default:
+		}
 		leads := c.leads()
 		for _, r := range c.replicas {
 			if leads == nil || r == leads {

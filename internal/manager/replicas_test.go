@@ -27,11 +27,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/testing/controlplane"
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -79,21 +81,6 @@ func buildManager(t *testing.T, env *controlplane.Env) string {
 	return out
 }
 
-// freePort is free when asked; the process binds it soon after.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // serviceAccountFile is a kubeconfig of the manager's own identity: it has the rights config/rbac gives it,
 // and no more.
 func serviceAccountFile(t *testing.T, env *controlplane.Env) string {
@@ -118,8 +105,10 @@ func kubeconfigFile(t *testing.T, user *rest.Config) string {
 
 func startReplica(t *testing.T, binary, kubeconfig string) *replica {
 	t.Helper()
-	webhookPort := freePort(t)
-	r := &replica{log: &syncBuffer{}, webhook: "127.0.0.1:" + webhookPort, health: "127.0.0.1:" + freePort(t), metrics: "127.0.0.1:" + freePort(t), coordinator: "127.0.0.1:" + freePort(t), done: make(chan error, 1)}
+	r := &replica{
+		log: &syncBuffer{}, webhook: freeport.For(t), health: freeport.For(t), metrics: freeport.For(t), coordinator: freeport.For(t), done: make(chan error, 1),
+	}
+	_, webhookPort, _ := net.SplitHostPort(r.webhook)
 	r.cmd = exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+system, "--gateway-image=headgate/gateway:test",
 		"--advertise-address=127.0.0.1", "--coordinator-bind-address="+r.coordinator, "--webhook-port="+webhookPort,
 		"--metrics-bind-address="+r.metrics, "--log-level=debug", "--health-probe-bind-address="+r.health)
@@ -164,15 +153,18 @@ func (r *replica) stop(t *testing.T) {
 		if err != nil {
 			t.Errorf("the replica ended with %v", err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Error("the replica did not end")
 	}
 }
 
+// patience is for machines that are many times too slow: what is looked for is that it comes, not when.
+const patience = 5 * time.Minute
+
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
 	said := ""
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if said = check(); said == "" {
 			return
 		}
@@ -309,10 +301,13 @@ func TestE10TwoReplicasTakeOver(t *testing.T) {
 		}
 		return out
 	})
-	before, epoch := planOf(t, env, ns), getLease(t, env).Annotations[AnnotationEpoch]
+	before, held := planOf(t, env, ns), getLease(t, env)
+	epoch := held.Annotations[AnnotationEpoch]
 
-	stopped := time.Now()
 	leads.stop(t)
+	if left := getLease(t, env); ptr.Deref(left.Spec.HolderIdentity, "") == *held.Spec.HolderIdentity {
+		t.Errorf("the lease was not given back: %+v", left.Spec)
+	}
 	eventually(t, func() string {
 		l := getLease(t, env)
 		if l.Annotations[AnnotationAddress] != follows.coordinator || l.Annotations[AnnotationEpoch] <= epoch {
@@ -320,9 +315,6 @@ func TestE10TwoReplicasTakeOver(t *testing.T) {
 		}
 		return ""
 	})
-	if took := time.Since(stopped); took > leaseDuration {
-		t.Errorf("taking over took %v: the lease was not given back", took)
-	}
 	if after := planOf(t, env, ns); after.Revision != before.Revision {
 		t.Errorf("a change of leader made revision %d of %d", after.Revision, before.Revision)
 	}
