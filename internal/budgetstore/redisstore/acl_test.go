@@ -35,6 +35,7 @@ func openAs(t *testing.T, url string, o Options) *Store {
 
 // TestAUserOfACluster: the rights that the document adds for clusters suffice.
 func TestAUserOfACluster(t *testing.T) {
+	t.Parallel()
 	nodes := redisserver.StartCluster(t)
 	setUser(userPassword, LeastRights+" "+ClusterRights, nodes...)
 	s := openAs(t, redisserver.ClusterURL(nodes), Options{Password: userPassword})
@@ -46,6 +47,7 @@ func TestAUserOfACluster(t *testing.T) {
 // TestAUserBehindSentinels: those of Sentinels are asked with the user's name and password too, and the primary that they
 // name is.
 func TestAUserBehindSentinels(t *testing.T) {
+	t.Parallel()
 	servers := redisserver.StartSentinels(t)
 	setUser(userPassword, LeastRights, servers.Primary, servers.Replica)
 	servers.Admit("headgate", userPassword, strings.Fields(SentinelRights)...)
@@ -60,6 +62,7 @@ func TestAUserBehindSentinels(t *testing.T) {
 // new connection has the new one; while the server takes both nothing is lost, and when it takes the old one no longer draws
 // go on.
 func TestAPasswordThatIsChanged(t *testing.T) {
+	t.Parallel()
 	server := redisserver.Start(t)
 	setUser(userPassword, LeastRights, server)
 	dir := t.TempDir()

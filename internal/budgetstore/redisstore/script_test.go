@@ -4,6 +4,8 @@
 package redisstore
 
 import (
+	"flag"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,7 +15,15 @@ import (
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// waiters are tests that run at once: they wait for servers of their own, most of the time.
+const waiters = 8
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(waiters)); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // open runs a server without a disk, and a store in it whose time a test sets.
 func open(t *testing.T) *Store {

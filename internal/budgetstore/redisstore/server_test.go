@@ -73,6 +73,7 @@ func openAt(t *testing.T, url string) *Store {
 
 // TestASentinelsFailoverIsFollowed: what was granted stays granted, and grants go on at the replica.
 func TestASentinelsFailoverIsFollowed(t *testing.T) {
+	t.Parallel()
 	servers := redisserver.StartSentinels(t)
 	c := newClient(t, openAt(t, servers.URL()), "account/a", "d")
 	c.granted(100)
@@ -90,6 +91,7 @@ func TestASentinelsFailoverIsFollowed(t *testing.T) {
 
 // TestAClusterKeepsEachAccountInOneSlot, many accounts in one pipeline.
 func TestAClusterKeepsEachAccountInOneSlot(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, redisserver.ClusterURL(redisserver.StartCluster(t)))
 	var clients []*client
 	for i := range 40 {

@@ -15,6 +15,7 @@ import (
 // TestASlowStore: a draw that is answered after two seconds is given up, though it may have been made. What it was granted is
 // told by the next answer that comes in time, and is granted once.
 func TestASlowStore(t *testing.T) {
+	t.Parallel()
 	link := redisserver.NewLink(t, redisserver.Start(t).Address)
 	c := newClient(t, openAt(t, "redis://"+link.Address), "account/slow", "a")
 	c.granted(10)
@@ -49,6 +50,7 @@ func TestASlowStore(t *testing.T) {
 
 // TestAStoreThatStalls in the middle of an answer is given up as well.
 func TestAStoreThatStalls(t *testing.T) {
+	t.Parallel()
 	link := redisserver.NewLink(t, redisserver.Start(t).Address)
 	c := newClient(t, openAt(t, "redis://"+link.Address), "account/stalled", "a")
 	c.granted(10)

@@ -90,6 +90,7 @@ func TestCredentials(t *testing.T) {
 
 // TestAStoreThatDoesNotAnswerIsGivenUp within a moment, whether it is gone or stands still.
 func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
 	server := redisserver.Start(t)
 	c := newClient(t, openAt(t, server.URL()), "account/a", "a")
 	c.granted(1)
