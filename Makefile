@@ -54,8 +54,12 @@ test-sdks: sdks ## Real SDKs, npm and Go, through the real gateway; docs/sdks.md
 	$(GOTEST) ./test/sdks/...
 
 .PHONY: test-e2e
-test-e2e: ## Headgate on the real node: injection, plan, reports, status, kills.
-	hack/e2e
+test-e2e: ## Headgate on the real node: injection, plan, reports, status, a killed leader.
+	hack/e2e -skip '^TestKillsUnderLoad$$'
+
+.PHONY: kills
+kills: ## Kill each part of the real node under load, and see what is lost. Not part of CI, for its length.
+	hack/e2e -run '^TestKillsUnderLoad$$'
 
 .PHONY: golden
 golden: ## Rewrite the golden files from what the code does; read the diff.
