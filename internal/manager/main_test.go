@@ -40,23 +40,6 @@ func (r *replica) browse() {
 	}
 }
 
-// profiles says which page shows what a process has in its memory; that is nobody's to read over the network.
-func (r *replica) profiles() string {
-	for _, at := range []string{r.metrics, r.health} {
-		for _, page := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine", "/debug/vars", "/debug/flags/v"} {
-			resp, err := http.Get("http://" + at + page)
-			if err != nil {
-				return err.Error()
-			}
-			_ = resp.Body.Close()
-			if resp.StatusCode != http.StatusNotFound {
-				return at + page + " answers " + resp.Status
-			}
-		}
-	}
-	return ""
-}
-
 // controlPlane starts one whose objects are searched when the test ends.
 func controlPlane(t *testing.T) *controlplane.Env {
 	t.Helper()
