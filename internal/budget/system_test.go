@@ -194,10 +194,13 @@ func (m *sim) groupWaits(x, c *Call) bool {
 		if !m.short(x, h) {
 			continue
 		}
-		if c.holding(h.bucket) == nil {
+		switch {
+		case c.holding(h.bucket) != nil:
+			waits = true
+		case m.s.testHold(x, h) == lacks:
+			// Of what older heads of its lane are to have, no more counts than its lane has.
 			return false
 		}
-		waits = true
 	}
 	return waits
 }
