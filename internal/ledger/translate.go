@@ -76,11 +76,22 @@ func (r *route) outward(g *pool.Grant, m *member) {
 	lanes := g.Lanes[:0]
 	for _, t := range g.Lanes {
 		if name, ok := r.laneOf[t.Lane]; ok {
-			t.Lane, t.Units = name, r.named(t.Units)
+			t.Lane, t.Units, t.Outlook = name, r.named(t.Units), r.outlook(t.Outlook)
 			lanes = append(lanes, t)
 		}
 	}
 	g.Lanes = lanes
+}
+
+func (r *route) outlook(of []pool.Outlook) []pool.Outlook {
+	out := of[:0]
+	for _, o := range of {
+		if name, ok := r.limits[o.Budget]; ok {
+			o.Budget = name
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 func (r *route) named(amounts []pool.Amount) []pool.Amount {

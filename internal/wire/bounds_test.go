@@ -63,6 +63,10 @@ func TestTheLargestDrawsFitAMessage(t *testing.T) {
 	for i := range MaxLimits {
 		amounts = append(amounts, &Amount{Limit: name(i), Units: 1})
 	}
+	var outlook []*Outlook
+	for i := range MaxLimits {
+		outlook = append(outlook, &Outlook{Limit: name(i), Spare: -1, PerSecond: 1})
+	}
 	term := &Term{Epoch: math.MaxUint64, Opening: math.MaxUint64}
 	draws, grants := &Draws{}, &Grants{}
 	for range MaxDraws {
@@ -81,7 +85,7 @@ func TestTheLargestDrawsFitAMessage(t *testing.T) {
 			d.Wants = append(d.Wants, &Want{Lane: name(i), Bulk: math.MaxUint64, Units: amounts})
 		}
 		for i := range MaxLanes {
-			g.Lanes = append(g.Lanes, &LaneTotal{Lane: name(i), Units: amounts, Bulk: math.MaxUint64})
+			g.Lanes = append(g.Lanes, &LaneTotal{Lane: name(i), Units: amounts, Bulk: math.MaxUint64, Outlook: outlook, Asked: math.MaxUint64})
 		}
 		draws.Draws, grants.Grants = append(draws.Draws, d), append(grants.Grants, g)
 	}

@@ -1674,6 +1674,8 @@ type LaneTotal struct {
 	Lane          string                 `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
 	Units         []*Amount              `protobuf:"bytes,2,rep,name=units,proto3" json:"units,omitempty"`
 	Bulk          uint64                 `protobuf:"varint,3,opt,name=bulk,proto3" json:"bulk,omitempty"`
+	Outlook       []*Outlook             `protobuf:"bytes,4,rep,name=outlook,proto3" json:"outlook,omitempty"` // of lanes that ask for large calls; leaders before this field say nothing
+	Asked         uint64                 `protobuf:"varint,5,opt,name=asked,proto3" json:"asked,omitempty"`    // the large call that outlook counts, 0 is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1729,6 +1731,81 @@ func (x *LaneTotal) GetBulk() uint64 {
 	return 0
 }
 
+func (x *LaneTotal) GetOutlook() []*Outlook {
+	if x != nil {
+		return x.Outlook
+	}
+	return nil
+}
+
+func (x *LaneTotal) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+// Outlook is how a lane stands on one limit.
+type Outlook struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         string                 `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	Spare         float64                `protobuf:"fixed64,2,opt,name=spare,proto3" json:"spare,omitempty"` // below zero it lacks for what waits
+	PerSecond     float64                `protobuf:"fixed64,3,opt,name=per_second,json=perSecond,proto3" json:"per_second,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Outlook) Reset() {
+	*x = Outlook{}
+	mi := &file_internal_wire_report_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Outlook) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Outlook) ProtoMessage() {}
+
+func (x *Outlook) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_report_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Outlook.ProtoReflect.Descriptor instead.
+func (*Outlook) Descriptor() ([]byte, []int) {
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Outlook) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *Outlook) GetSpare() float64 {
+	if x != nil {
+		return x.Spare
+	}
+	return 0
+}
+
+func (x *Outlook) GetPerSecond() float64 {
+	if x != nil {
+		return x.PerSecond
+	}
+	return 0
+}
+
 type Leader struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port
@@ -1738,7 +1815,7 @@ type Leader struct {
 
 func (x *Leader) Reset() {
 	*x = Leader{}
-	mi := &file_internal_wire_report_proto_msgTypes[18]
+	mi := &file_internal_wire_report_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +1827,7 @@ func (x *Leader) String() string {
 func (*Leader) ProtoMessage() {}
 
 func (x *Leader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_report_proto_msgTypes[18]
+	mi := &file_internal_wire_report_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +1840,7 @@ func (x *Leader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leader.ProtoReflect.Descriptor instead.
 func (*Leader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_report_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_report_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Leader) GetAddress() string {
@@ -1937,11 +2014,18 @@ const file_internal_wire_report_proto_rawDesc = "" +
 	"\x04Want\x12\x12\n" +
 	"\x04lane\x18\x01 \x01(\tR\x04lane\x12\x12\n" +
 	"\x04bulk\x18\x02 \x01(\x04R\x04bulk\x12.\n" +
-	"\x05units\x18\x03 \x03(\v2\x18.headgate.wire.v1.AmountR\x05units\"c\n" +
+	"\x05units\x18\x03 \x03(\v2\x18.headgate.wire.v1.AmountR\x05units\"\xae\x01\n" +
 	"\tLaneTotal\x12\x12\n" +
 	"\x04lane\x18\x01 \x01(\tR\x04lane\x12.\n" +
 	"\x05units\x18\x02 \x03(\v2\x18.headgate.wire.v1.AmountR\x05units\x12\x12\n" +
-	"\x04bulk\x18\x03 \x01(\x04R\x04bulk\"\"\n" +
+	"\x04bulk\x18\x03 \x01(\x04R\x04bulk\x123\n" +
+	"\aoutlook\x18\x04 \x03(\v2\x19.headgate.wire.v1.OutlookR\aoutlook\x12\x14\n" +
+	"\x05asked\x18\x05 \x01(\x04R\x05asked\"T\n" +
+	"\aOutlook\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\tR\x05limit\x12\x14\n" +
+	"\x05spare\x18\x02 \x01(\x01R\x05spare\x12\x1d\n" +
+	"\n" +
+	"per_second\x18\x03 \x01(\x01R\tperSecond\"\"\n" +
 	"\x06Leader\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress2F\n" +
 	"\aReports\x12;\n" +
@@ -1959,7 +2043,7 @@ func file_internal_wire_report_proto_rawDescGZIP() []byte {
 	return file_internal_wire_report_proto_rawDescData
 }
 
-var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_internal_wire_report_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_internal_wire_report_proto_goTypes = []any{
 	(*Up)(nil),          // 0: headgate.wire.v1.Up
 	(*Hello)(nil),       // 1: headgate.wire.v1.Hello
@@ -1979,9 +2063,10 @@ var file_internal_wire_report_proto_goTypes = []any{
 	(*Count)(nil),       // 15: headgate.wire.v1.Count
 	(*Want)(nil),        // 16: headgate.wire.v1.Want
 	(*LaneTotal)(nil),   // 17: headgate.wire.v1.LaneTotal
-	(*Leader)(nil),      // 18: headgate.wire.v1.Leader
-	nil,                 // 19: headgate.wire.v1.RouteReport.StackedBySdkEntry
-	nil,                 // 20: headgate.wire.v1.LaneReport.RefusedEntry
+	(*Outlook)(nil),     // 18: headgate.wire.v1.Outlook
+	(*Leader)(nil),      // 19: headgate.wire.v1.Leader
+	nil,                 // 20: headgate.wire.v1.RouteReport.StackedBySdkEntry
+	nil,                 // 21: headgate.wire.v1.LaneReport.RefusedEntry
 }
 var file_internal_wire_report_proto_depIdxs = []int32{
 	1,  // 0: headgate.wire.v1.Up.hello:type_name -> headgate.wire.v1.Hello
@@ -1991,10 +2076,10 @@ var file_internal_wire_report_proto_depIdxs = []int32{
 	5,  // 4: headgate.wire.v1.RouteReport.limits:type_name -> headgate.wire.v1.LimitReport
 	6,  // 5: headgate.wire.v1.RouteReport.lanes:type_name -> headgate.wire.v1.LaneReport
 	4,  // 6: headgate.wire.v1.RouteReport.models:type_name -> headgate.wire.v1.ModelTokens
-	19, // 7: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
-	20, // 8: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
+	20, // 7: headgate.wire.v1.RouteReport.stacked_by_sdk:type_name -> headgate.wire.v1.RouteReport.StackedBySdkEntry
+	21, // 8: headgate.wire.v1.LaneReport.refused:type_name -> headgate.wire.v1.LaneReport.RefusedEntry
 	8,  // 9: headgate.wire.v1.Down.plan:type_name -> headgate.wire.v1.PlanUpdate
-	18, // 10: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
+	19, // 10: headgate.wire.v1.Down.leader:type_name -> headgate.wire.v1.Leader
 	11, // 11: headgate.wire.v1.Down.grants:type_name -> headgate.wire.v1.Grants
 	10, // 12: headgate.wire.v1.Draws.draws:type_name -> headgate.wire.v1.Draw
 	13, // 13: headgate.wire.v1.Draw.term:type_name -> headgate.wire.v1.Term
@@ -2008,13 +2093,14 @@ var file_internal_wire_report_proto_depIdxs = []int32{
 	14, // 21: headgate.wire.v1.Grant.expected:type_name -> headgate.wire.v1.Amount
 	14, // 22: headgate.wire.v1.Want.units:type_name -> headgate.wire.v1.Amount
 	14, // 23: headgate.wire.v1.LaneTotal.units:type_name -> headgate.wire.v1.Amount
-	0,  // 24: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
-	7,  // 25: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
-	25, // [25:26] is the sub-list for method output_type
-	24, // [24:25] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	18, // 24: headgate.wire.v1.LaneTotal.outlook:type_name -> headgate.wire.v1.Outlook
+	0,  // 25: headgate.wire.v1.Reports.Connect:input_type -> headgate.wire.v1.Up
+	7,  // 26: headgate.wire.v1.Reports.Connect:output_type -> headgate.wire.v1.Down
+	26, // [26:27] is the sub-list for method output_type
+	25, // [25:26] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_report_proto_init() }
@@ -2038,7 +2124,7 @@ func file_internal_wire_report_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_report_proto_rawDesc), len(file_internal_wire_report_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -107,6 +107,8 @@ func (p *Pool) open(r *Report) (*account, error) {
 	a := &account{key: key, holder: h, term: Term{p.epoch, p.openings}, seq: r.Sequence, place: -1, open: len(p.list)}
 	p.accounts[key] = a
 	p.list = append(p.list, a)
+	// Its first grant is to say what it may expect.
+	p.expectAt = 0
 	for _, earlier := range h.open {
 		// It has probably ended.
 		p.withdraw(earlier)

@@ -31,6 +31,8 @@ type Holder struct {
 	// bulk are the newest large calls that were granted, by lane, and since when.
 	bulk map[string]uint64
 	lots map[string]time.Time
+	// outlooks are what was said of how lanes stand.
+	outlooks outlooks
 	// left are budgets that made room for others: see Adopt.
 	left []left
 	// told is when it last reported, news that something came since which asks for another report.
@@ -92,7 +94,7 @@ type pocket struct {
 func NewHolder(cfg HolderConfig, now time.Time) *Holder {
 	full := Config{Interval: cfg.Interval, TTL: cfg.TTL}.withDefaults()
 	cfg.Interval, cfg.TTL = full.Interval, full.TTL
-	h := &Holder{cfg: cfg, start: now, now: now, safe: now, byName: map[string]int{}, bulk: map[string]uint64{}, lots: map[string]time.Time{}}
+	h := &Holder{cfg: cfg, start: now, now: now, safe: now, byName: map[string]int{}, bulk: map[string]uint64{}, lots: map[string]time.Time{}, outlooks: outlooks{}}
 	if !cfg.Fresh {
 		h.safe = now.Add(time.Duration(float64(cfg.TTL) * (1 + slack)))
 	}

@@ -102,6 +102,10 @@ type LaneTotal struct {
 	Units []Amount
 	// Bulk is the number of the newest large call that was granted.
 	Bulk uint64
+	// Outlook is by budget how the lane stands, if it asks for large calls. Asked is the large
+	// call of the holder that is counted there, 0 if none is.
+	Outlook []Outlook
+	Asked   uint64
 }
 
 // units returns the amount of a budget, 0 if there is none.

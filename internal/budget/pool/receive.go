@@ -28,6 +28,9 @@ func (h *Holder) Receive(g *Grant, now time.Time) {
 	}
 	if g.Stamp > h.stamp {
 		h.stamp, h.recall = g.Stamp, g.Recall
+		for i := range g.Lanes {
+			h.outlooks.hear(&g.Lanes[i], h.now)
+		}
 		for _, e := range g.Expected {
 			if i, ok := h.byName[e.Budget]; ok {
 				h.pockets[i].expected, h.pockets[i].bound = clean(e.Units), true
@@ -45,6 +48,7 @@ func (h *Holder) begin(t Term) {
 	h.term, h.stamp, h.news = t, 0, true
 	clear(h.bulk)
 	clear(h.lots)
+	clear(h.outlooks)
 	for i := range h.pockets {
 		k := &h.pockets[i]
 		k.total, k.spare, k.bound = 0, 0, false

@@ -167,7 +167,8 @@ func (p *Pool) Grant(key Key, now time.Time) (Grant, bool) {
 		}
 	}
 	for _, l := range a.lanes {
-		if t := a.laneTotal(l); len(t.Units) > 0 {
+		t := a.laneTotal(l)
+		if t.Outlook, t.Asked = p.outlook(a, l); len(t.Units) > 0 || len(t.Outlook) > 0 {
 			g.Lanes = append(g.Lanes, t)
 		}
 	}

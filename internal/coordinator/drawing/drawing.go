@@ -55,7 +55,17 @@ func Grant(policy, provider string, g *pool.Grant) *wire.Grant {
 		Ack:  g.Ack, Stamp: g.Stamp, Recall: g.Recall, Totals: amountsOf(g.Totals), Expected: amountsOf(g.Expected),
 	}
 	for _, l := range g.Lanes {
-		out.Lanes = append(out.Lanes, &wire.LaneTotal{Lane: l.Lane, Units: amountsOf(l.Units), Bulk: l.Bulk})
+		out.Lanes = append(out.Lanes, &wire.LaneTotal{
+			Lane: l.Lane, Units: amountsOf(l.Units), Bulk: l.Bulk, Outlook: outlookOf(l.Outlook), Asked: l.Asked,
+		})
+	}
+	return out
+}
+
+func outlookOf(in []pool.Outlook) []*wire.Outlook {
+	out := make([]*wire.Outlook, 0, len(in))
+	for _, o := range in {
+		out = append(out, &wire.Outlook{Limit: o.Budget, Spare: o.Spare, PerSecond: o.PerSecond})
 	}
 	return out
 }

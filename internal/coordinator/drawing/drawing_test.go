@@ -57,12 +57,18 @@ func TestGrantsAreSentWhole(t *testing.T) {
 	got := Grant("support", "anthropic", &pool.Grant{
 		Holder: "pod/uid", Incarnation: 99, Term: pool.Term{Epoch: 3, Opening: 4}, Ack: 7, Stamp: 8,
 		Totals: []pool.Amount{{Budget: "tokens", Units: 1}}, Expected: []pool.Amount{{Budget: "tokens", Units: 2}}, Recall: true,
-		Lanes: []pool.LaneTotal{{Lane: "batch", Units: []pool.Amount{{Budget: "tokens", Units: 3}}, Bulk: 8}},
+		Lanes: []pool.LaneTotal{{
+			Lane: "batch", Units: []pool.Amount{{Budget: "tokens", Units: 3}}, Bulk: 8,
+			Outlook: []pool.Outlook{{Budget: "tokens", Spare: -5, PerSecond: 6}}, Asked: 9,
+		}},
 	})
 	want := &wire.Grant{
 		Policy: "support", Provider: "anthropic", Incarnation: 99, Term: &wire.Term{Epoch: 3, Opening: 4}, Ack: 7, Stamp: 8,
 		Totals: []*wire.Amount{{Limit: "tokens", Units: 1}}, Expected: []*wire.Amount{{Limit: "tokens", Units: 2}}, Recall: true,
-		Lanes: []*wire.LaneTotal{{Lane: "batch", Units: []*wire.Amount{{Limit: "tokens", Units: 3}}, Bulk: 8}},
+		Lanes: []*wire.LaneTotal{{
+			Lane: "batch", Units: []*wire.Amount{{Limit: "tokens", Units: 3}}, Bulk: 8,
+			Outlook: []*wire.Outlook{{Limit: "tokens", Spare: -5, PerSecond: 6}}, Asked: 9,
+		}},
 	}
 	if !proto.Equal(want, got) {
 		t.Errorf("got %v\nwant %v", got, want)

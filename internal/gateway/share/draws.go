@@ -70,7 +70,11 @@ func poolGrant(g *wire.Grant) (pool.Grant, bool) {
 		if len(l.GetLane()) > maxName {
 			return pool.Grant{}, false
 		}
-		out.Lanes = append(out.Lanes, pool.LaneTotal{Lane: l.GetLane(), Bulk: l.GetBulk(), Units: take(l.GetUnits())})
+		outlook, good := poolOutlook(l.GetOutlook())
+		ok = ok && good
+		out.Lanes = append(out.Lanes, pool.LaneTotal{
+			Lane: l.GetLane(), Bulk: l.GetBulk(), Units: take(l.GetUnits()), Outlook: outlook, Asked: l.GetAsked(),
+		})
 	}
 	return out, ok
 }
@@ -85,6 +89,20 @@ func poolAmounts(in []*wire.Amount) ([]pool.Amount, bool) {
 			return nil, false
 		}
 		out = append(out, pool.Amount{Budget: a.GetLimit(), Units: sane(a.GetUnits())})
+	}
+	return out, true
+}
+
+func poolOutlook(in []*wire.Outlook) (out []pool.Outlook, ok bool) {
+	if len(in) > wire.MaxLimits {
+		return nil, false
+	}
+	for _, o := range in {
+		if len(o.GetLimit()) > maxName {
+			return nil, false
+		}
+		spare := sane(o.GetSpare()) - sane(-o.GetSpare())
+		out = append(out, pool.Outlook{Budget: o.GetLimit(), Spare: spare, PerSecond: sane(o.GetPerSecond())})
 	}
 	return out, true
 }

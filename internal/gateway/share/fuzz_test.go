@@ -20,6 +20,7 @@ func FuzzGrant(f *testing.F) {
 		{},
 		{Totals: []*wire.Amount{{Limit: "a", Units: math.NaN()}, {Limit: "b", Units: math.Inf(-1)}, nil}},
 		{Lanes: []*wire.LaneTotal{{Lane: "l", Bulk: math.MaxUint64, Units: []*wire.Amount{{Limit: "a", Units: 1e308}}}}, Stamp: math.MinInt64},
+		{Lanes: []*wire.LaneTotal{{Lane: "l", Outlook: []*wire.Outlook{{Limit: "a", Spare: math.Inf(-1), PerSecond: math.NaN()}, nil}}}, Stamp: 1},
 		{Totals: make([]*wire.Amount, 33), Term: &wire.Term{Epoch: math.MaxUint64}},
 	} {
 		data, err := proto.Marshal(&wire.Grants{Grants: []*wire.Grant{g}})
@@ -52,6 +53,11 @@ func FuzzGrant(f *testing.F) {
 			check(g.Expected)
 			for _, l := range g.Lanes {
 				check(l.Units)
+				for _, o := range l.Outlook {
+					if !(math.Abs(o.Spare) <= mostUnits && o.PerSecond >= 0 && o.PerSecond <= mostUnits) || len(o.Budget) > maxName {
+						t.Fatalf("%+v", o)
+					}
+				}
 			}
 			h := pool.NewHolder(pool.HolderConfig{Budgets: []pool.HolderBudget{{Name: "a", SafeRate: 1, SafeBurst: 1}}}, time.Unix(0, 0))
 			h.Report(nil, time.Unix(1, 0))

@@ -134,9 +134,11 @@ func (m *Member) unlist(p *place) {
 	}
 }
 
-func (m *Member) granted(p *place) bool {
-	_, newest := m.holder.Granted(m.route.Lanes[p.lane].Name, "")
-	return newest >= p.number
+func (m *Member) granted(p *place) bool { return m.wasGranted(p.lane, p.number) }
+
+func (m *Member) wasGranted(lane int, number uint64) bool {
+	_, newest := m.holder.Granted(m.route.Lanes[lane].Name, "")
+	return newest >= number
 }
 
 // refuse ends the wait of a call aside.

@@ -67,6 +67,7 @@ func (m *Member) Receive(g *pool.Grant, now time.Time) {
 	// Who was granted something goes before the gate looks at anything else.
 	m.unpark(now)
 	m.expect(now)
+	m.rejudge(now)
 	m.run(now)
 	m.notice(now)
 }

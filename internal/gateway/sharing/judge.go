@@ -11,16 +11,21 @@ import (
 )
 
 const (
-	// trial is how long a large call waits that is late by its lane's share, where nobody needs much: the pool may have saved
-	// enough, which it does not say. It is a draw, its answer, and some more.
-	trial = interval / 2
+	// trial is how long a large call waits at the most for the pool to say when it may go, if by its lane's share it would be
+	// late: there may be more than that. It is a draw and its answer, and some more for where they are lost.
+	trial = 2 * interval
+	// fresh is for how long what the pool said of a lane counts.
+	fresh = 2 * interval
 	// endless is a wait, in seconds, that no call has.
 	endless = 1e9
 )
 
 // judge says how a large call is refused, by when, and whether it is now.
 func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Time, refused bool) {
-	wait, k := m.ahead(p, false)
+	wait, k, told := m.foretold(p)
+	if !told {
+		wait, k = m.ahead(p, false)
+	}
 	v, by = m.refusal(p, &m.limits[k], budget.ReasonDeadline, wait), m.startBy(p)
 	for k := range m.limits {
 		switch l := &m.limits[k]; {
@@ -31,13 +36,15 @@ func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Ti
 		}
 	}
 	late := !by.IsZero() && now.Add(wait).After(by)
+	p.tried = false
 	switch {
-	case !p.again && m.full(p):
+	case p.where != aside && !p.again && m.full(p):
 		v.Reason = budget.ReasonQueueFull
 		return v, by, true
-	case late && (!now.Before(by) || m.scarce(p)):
+	case late && (told || !now.Before(by) || !m.leased):
 		return v, by, true
 	case late:
+		p.tried = true
 		if end := now.Add(trial); end.Before(by) {
 			by = end
 		}
@@ -58,19 +65,6 @@ func (m *Member) refusal(p *place, l *limit, why budget.Reason, wait time.Durati
 	return admission.Verdict{
 		State: budget.Refused, Reason: why, Wait: wait, Limit: l.Name, Need: l.cost(p.ticket), Amount: l.described(!m.leased),
 	}
-}
-
-// scarce says whether others need so much that there is nothing saved, or whoever else waits comes first.
-func (m *Member) scarce(p *place) bool {
-	if !m.leased || m.lanes[p.lane].apart.n > 0 {
-		return true
-	}
-	for k := range m.limits {
-		if l := &m.limits[k]; p.costs[k] > 0 && !l.slots && l.expected < l.rate/2 {
-			return true
-		}
-	}
-	return false
 }
 
 // capped is a cap that has too little in hand for the call, nil if there is none.

@@ -21,6 +21,9 @@ type lane struct {
 	// together is how many large calls are asked for at once, askedAt when they were; zero once they are granted.
 	together int
 	askedAt  time.Time
+	// asked is the number of the large calls that the pool was asked for last, cost what they took together.
+	asked uint64
+	cost  []float64
 	// inUse are slots, by limit.
 	inUse []float64
 }

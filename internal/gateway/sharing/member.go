@@ -113,6 +113,7 @@ func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Memb
 		Name: opts.Holder, Incarnation: opts.Incarnation, Interval: interval, TTL: opts.TTL, Fresh: opts.Fresh,
 		Outage: outage(&route),
 	}
+	m.step = now
 	m.at = m.elapsed.at(now)
 	m.holder = pool.NewHolder(cfg, m.at)
 	m.adopt(route)

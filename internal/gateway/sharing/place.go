@@ -41,6 +41,8 @@ type place struct {
 	notBefore time.Time
 	// by is when it must have been decided that waits aside; zero is never.
 	by time.Time
+	// tried says that the pool is to be heard about it before it counts as accepted.
+	tried bool
 	// refusal is what it is told if it is not.
 	refusal admission.Verdict
 	// gone is a shadow call that has gone in fact, and waits for when it would have; late is its settlement, while aside.

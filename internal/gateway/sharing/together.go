@@ -39,9 +39,11 @@ func (m *Member) bulk(d *pool.Demand, lane *lane, first *place) {
 	}
 	for k := range m.limits {
 		if l := &m.limits[k]; !l.slots {
-			d.Cost = append(d.Cost, pool.Amount{Budget: l.Name, Units: min(costs[k], l.capacity)})
+			costs[k] = min(costs[k], l.capacity)
+			d.Cost = append(d.Cost, pool.Amount{Budget: l.Name, Units: costs[k]})
 		}
 	}
+	lane.asked, lane.cost = first.number, costs
 }
 
 // bundle numbers the calls that are asked for together: the first, and as many as the lane may have while they are no more than a

@@ -83,6 +83,8 @@ type node struct {
 	told    []outcome
 	refused map[budget.Reason]int
 	went    int
+	// large are calls of 8,000 and more that went, declined those that were refused in their first seconds.
+	large, declined int
 }
 
 type outcome struct {
@@ -263,6 +265,9 @@ func (n *node) hear() {
 			n.depart(o.ticket)
 		} else {
 			n.refused[o.verdict.Reason]++
+			if o.ticket.Estimate.Input >= 8000 && n.w.now.Sub(o.ticket.Arrival) < 5*time.Second {
+				n.declined++
+			}
 		}
 	}
 }
@@ -270,6 +275,9 @@ func (n *node) hear() {
 func (n *node) depart(t *admission.Ticket) {
 	w := n.w
 	n.went++
+	if t.Estimate.Input >= 8000 {
+		n.large++
+	}
 	w.spend(t.Estimate.Input)
 	w.running++
 	t.Sent = w.now

@@ -72,7 +72,11 @@ func fromWire(g *wire.Grant) pool.Grant {
 		Ack: g.GetAck(), Stamp: g.GetStamp(), Recall: g.GetRecall(), Totals: units(g.GetTotals()), Expected: units(g.GetExpected()),
 	}
 	for _, l := range g.GetLanes() {
-		out.Lanes = append(out.Lanes, pool.LaneTotal{Lane: l.GetLane(), Units: units(l.GetUnits()), Bulk: l.GetBulk()})
+		t := pool.LaneTotal{Lane: l.GetLane(), Units: units(l.GetUnits()), Bulk: l.GetBulk(), Asked: l.GetAsked()}
+		for _, o := range l.GetOutlook() {
+			t.Outlook = append(t.Outlook, pool.Outlook{Budget: o.GetLimit(), Spare: o.GetSpare(), PerSecond: o.GetPerSecond()})
+		}
+		out.Lanes = append(out.Lanes, t)
 	}
 	return out
 }
