@@ -41,6 +41,6 @@ func isConflict(err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
 	}
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // clients return it as it is
+	status, ok := err.(apierrors.APIStatus)
 	return ok && apierrors.IsInvalid(err) && (status.Status().Details == nil || len(status.Status().Details.Causes) == 0)
 }

@@ -170,6 +170,7 @@ func policyIn(namespace string) *v1alpha1.RateLimitPolicy {
 // applyAll applies what a repository says of the policy, whose labels change all the time, until ctx ends, and returns how
 // often.
 func applyAll(ctx context.Context, t *testing.T, env *controlplane.Env, namespace string) (n int) {
+	t.Helper()
 	for ; ctx.Err() == nil; n++ {
 		manifest := fmt.Appendf(nil, `{"apiVersion":"headgate.dev/v1alpha1","kind":"RateLimitPolicy","metadata":{"name":"default","namespace":%q,"labels":{"revision":"%d"}}}`, namespace, n)
 		err := env.Client.Patch(ctx, policyIn(namespace), client.RawPatch(types.ApplyPatchType, manifest), client.FieldOwner("gitops"), client.ForceOwnership)

@@ -110,7 +110,7 @@ func (p *process) cpu() (time.Duration, error) {
 	}
 	var sum time.Duration
 	for _, thread := range threads {
-		raw, err := os.ReadFile(thread) //nolint:gosec // G304: of /proc
+		raw, err := os.ReadFile(thread)
 		if err != nil {
 			return 0, err
 		}

@@ -59,7 +59,7 @@ func trust(file string) (*tls.Config, error) {
 	if file == "" {
 		return nil, nil
 	}
-	block, err := os.ReadFile(file) //nolint:gosec // G304: the benchmark names the file
+	block, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,6 @@ type gateway struct {
 	tenant  string
 	asks    float64
 	waits   float64
-	spent   float64
 	reports time.Time
 }
 
@@ -36,8 +35,10 @@ func tenants(rate, capacity float64) pool.Config {
 		MaxHolders: 100,
 		Budgets:    []pool.Budget{{Name: "tokens", Rate: rate, Capacity: capacity, SmallCall: 2, External: true}},
 		Lanes: []budget.Lane{
-			{Name: "x", Group: "x", Share: 0.6, Hold: -1}, {Name: "y", Group: "y", Share: 0.1, Hold: -1},
-			{Name: "z", Group: "z", Hold: -1}, {Name: "/", Hold: -1},
+			{Name: "x", Group: "x", Share: 0.6, Hold: -1},
+			{Name: "y", Group: "y", Share: 0.1, Hold: -1},
+			{Name: "z", Group: "z", Hold: -1},
+			{Name: "/", Hold: -1},
 		},
 		Groups: []budget.Group{{Name: "x", Weight: 1}, {Name: "y", Weight: 1}, {Name: "z", Weight: 1}},
 		// y borrows at most a fifth.

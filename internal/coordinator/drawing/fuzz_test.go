@@ -24,7 +24,7 @@ func FuzzDraws(f *testing.F) {
 	}
 	f.Add(seed, 1.0, -4.0, 10.0, uint64(7), uint64(3), uint64(4), int64(5), int64(6e9))
 	f.Add(seed, math.Inf(1), math.NaN(), math.MaxFloat64, uint64(1<<64-1), uint64(0), uint64(1<<63), int64(math.MinInt64), int64(-1))
-	f.Add([]byte{}, -1e308, 1e308, -0.0, uint64(0), uint64(1<<64-1), uint64(1), int64(math.MaxInt64), int64(math.MaxInt64))
+	f.Add([]byte{}, -1e308, 1e308, math.Copysign(0, -1), uint64(0), uint64(1<<64-1), uint64(1), int64(math.MaxInt64), int64(math.MaxInt64))
 	f.Fuzz(func(t *testing.T, message []byte, spent, held, units float64, sequence, epoch, opening uint64, stamp, lease int64) {
 		var draws wire.Draws
 		if proto.Unmarshal(message, &draws) != nil || !WithinBounds(&draws) {

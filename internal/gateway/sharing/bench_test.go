@@ -55,10 +55,11 @@ type admitter interface {
 	ReleaseAt(t *admission.Ticket, s admission.Settlement, now time.Time)
 }
 
-func pass(t testing.TB, g admitter, k *admission.Ticket) {
+//nolint:thelper // naming a helper costs more than the call that is measured
+func pass(tb testing.TB, g admitter, k *admission.Ticket) {
 	now := time.Now()
 	if v := g.Enter(k, now); v.State != budget.Admitted {
-		t.Fatal(v)
+		tb.Fatal(v)
 	}
 	g.ReleaseAt(k, admission.Settlement{Kind: admission.Rejected}, now)
 }
@@ -73,6 +74,7 @@ func BenchmarkMemberBesideGate(b *testing.B) {
 }
 
 func (c situation) measure(b *testing.B) {
+	b.Helper()
 	gate, member := alone(c.route), granted(c.route)
 	defer gate.Close()
 	defer member.Close()
@@ -109,17 +111,19 @@ func situations() []situation {
 	return []situation{{"rates", plentiful(), false}, {"slots", slots, false}, {"models", models, false}, {"besideALargeCall", plentiful(), true}}
 }
 
-func (c situation) begin(t testing.TB, m *Member) {
+func (c situation) begin(tb testing.TB, m *Member) {
+	tb.Helper()
 	if !c.waits {
 		return
 	}
 	if v := m.Enter(ticket(2e14, 0, time.Hour), time.Now()); v.State != budget.Queued {
-		t.Fatalf("%+v", v)
+		tb.Fatalf("%+v", v)
 	}
 }
 
 // round is how many nanoseconds a call takes, of a hundred.
 func round(b *testing.B, g admitter, k *admission.Ticket) float64 {
+	b.Helper()
 	const calls = 100
 	began := time.Now()
 	for range calls {

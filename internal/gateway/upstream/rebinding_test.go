@@ -26,7 +26,7 @@ func nameServer(t *testing.T, says func() []netip.Addr) *net.Resolver {
 		ours, theirs := net.Pipe()
 		go func() {
 			defer theirs.Close()
-			for serveName(theirs, says()) == nil { //nolint:revive // until the resolver hangs up
+			for serveName(theirs, says()) == nil { // until the resolver hangs up
 			}
 		}()
 		return ours, nil

@@ -201,6 +201,7 @@ func (e *Env) AccountKey(tb testing.TB) *ecdsa.PrivateKey {
 	block, _ := pem.Decode(content)
 	if block == nil {
 		tb.Fatal("the signer's key is no PEM")
+		return nil
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {

@@ -169,7 +169,7 @@ func (w *World) crash(d *drawer) {
 	next.wants = d.wants
 	if w.r.Intn(2) == 0 {
 		// A leader: its gateways live on, and the next one hears of them one by one.
-		next.orphans, next.unknown = append(d.calls, d.orphans...), true
+		next.orphans, next.unknown = slices.Concat(d.calls, d.orphans), true
 	}
 }
 
