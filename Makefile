@@ -27,14 +27,14 @@ demo-down: ## Remove everything the demo made.
 	hack/demo down
 
 .PHONY: test
-test: kube-assets sdks ## Unit, integration (real API server) and data-plane tests, with the race detector.
+test: browser kube-assets sdks ## Unit, integration (real API server) and data-plane tests, with the race detector.
 	$(GOTEST) ./...
 	$(GOTEST) -tags tokenizer ./internal/gateway/tokens ./internal/gateway/dialect/request
 
 ##@ Tests
 
 .PHONY: test-unit
-test-unit: ## Tests that need neither an API server nor a subprocess.
+test-unit: browser ## Tests that need no API server; one opens a browser.
 	$(GOTEST) ./api/... $$(go list ./internal/... | grep -v -E '/(controller|webhook|certs|coordinator|manager|schema|redisstore|testing)(/|$$)')
 
 .PHONY: test-integration
@@ -104,7 +104,7 @@ scale: kube-assets ## How many gateways one manager serves: 100, 1,000, 5,000 in
 	hack/scale
 
 .PHONY: cover
-cover: kube-assets sdks ## Coverage by package.
+cover: browser kube-assets sdks ## Coverage by package.
 	mkdir -p bin && go test -coverprofile=bin/cover.out ./... && go tool cover -func=bin/cover.out | tail -n 1
 
 ##@ Code
@@ -155,6 +155,10 @@ image: ## Build image tarballs into bin/images, without Docker.
 kube-assets: ## Build kube-apiserver, etcd and kubectl once, kept in the cache.
 	hack/packages tests
 	hack/cluster assets tests
+
+.PHONY: browser
+browser: ## Install the browser that tests of the simulator's page open.
+	hack/packages browser
 
 .PHONY: sdks
 sdks: ## Install the npm SDKs that the tests run, kept in the cache.

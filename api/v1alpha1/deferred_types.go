@@ -40,8 +40,8 @@ type Deferred struct {
 	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
 
 	// callbackHosts are the hosts to which an answer may be delivered, over https alone, at most 16: DNS names
-	// in lower case, without a scheme, a port or a path. A first part of * stands for one or more parts:
-	// *.example.com is a.example.com and not example.com. Absent means that answers are fetched only.
+	// in lower case, without a scheme, a port or a path. A first part of * stands for exactly one part:
+	// *.example.com is a.example.com, and neither a.b.example.com nor example.com. Absent means that answers are fetched only.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
