@@ -22,7 +22,7 @@ func Rate(l plan.Limit) float64 {
 	return float64(l.Amount) / float64(l.WindowSeconds)
 }
 
-// SmallCall is what a small call takes of a limit that counts so: the burst of a safe share.
+// SmallCall is what a small call takes of a limit that counts so: the burst of a safe share, see pool.Safe.
 func SmallCall(counts string) float64 {
 	switch counts {
 	case plan.Requests:

@@ -48,3 +48,25 @@ func TestPoliciesOfAnAccountShareIt(t *testing.T) {
 		t.Errorf("%.4f of the account were used", used)
 	}
 }
+
+// Where a small call is as large as a whole burst, gateways that hear nothing have not saved several bursts together.
+func TestGatewaysThatHearNothingKeepToABurst(t *testing.T) {
+	w := newWorld(t, 1, lan)
+	r := w.policy("team", "chat", "", 12, lanes(1000), tokens("input", 1200, 5))
+	w.lead(1000 * time.Hour)
+	var silent []*gateway
+	for i := range 12 {
+		g := w.join(fmt.Sprint("g", i), r)
+		g.cut = true
+		silent = append(silent, g)
+	}
+	w.goOn(20 * time.Second)
+	for _, g := range silent {
+		for _, d := range g.draws {
+			if has := d.Balance("input", w.clock()); has <= 0 || !d.take(has) {
+				t.Errorf("%s has a safe share of %v", g.name, has)
+			}
+		}
+	}
+	w.check()
+}

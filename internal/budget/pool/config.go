@@ -41,7 +41,7 @@ type Budget struct {
 	Capacity float64
 	// Window is the amount's window.
 	Window time.Duration
-	// SmallCall is what a small call takes: the burst of a safe share.
+	// SmallCall is what a small call takes: the burst of a safe share, as far as there is room for that of all holders.
 	SmallCall float64
 	// Outstanding bounds ΣH, so that the next leader knows how much may be out; 0 is half of the capacity. See
 	// State: it grows when a call needs more.
@@ -114,8 +114,9 @@ const (
 	slack = 0.01
 )
 
-// Safe is the safe share of each of maxHolders holders: half of what it could have of an equal division, with the
-// burst of one small call. Of slots each holder always owns so many whole ones, connected or not; where that is none a holder
+// Safe is the safe share of each of maxHolders holders: half of what it could have of an equal division, of the rate, and of the
+// capacity as far as that is no more than one small call. All silent ones together save no more than half of the capacity, which is
+// what the pool leaves to them. Of slots each holder always owns so many whole ones, connected or not; where that is none a holder
 // without a lease has one, if there are any.
 func Safe(b Budget, maxHolders int) (rate, burst float64) {
 	n := float64(b.holders(maxHolders))
@@ -125,7 +126,7 @@ func Safe(b Budget, maxHolders int) (rate, burst float64) {
 		}
 		return 0, math.Floor(b.Capacity / (2 * n))
 	}
-	return b.Rate / (2 * n), min(b.SmallCall, b.Capacity)
+	return b.Rate / (2 * n), min(b.SmallCall, b.Capacity/(2*n))
 }
 
 // withDefaults makes a configuration usable: no number is NaN, negative or absurd, and its lists are bounded.

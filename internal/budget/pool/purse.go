@@ -117,7 +117,8 @@ func (b *Budget) holders(standard int) int {
 	return max(standard, 1)
 }
 
-// room is as far as P may fill: B' − ΣH, less what may be out beside that.
+// room is as far as P may fill: B' − ΣH, less what may be out beside that. Safe shares that are saved are no more than half of B'
+// while there are no more holders than expected, see Safe.
 func (p *Pool) room(b *purse) float64 {
 	safe := min(float64(p.silentOf(b))*b.safeBurst, b.Capacity/2)
 	return b.Capacity - b.held - b.unknown - safe

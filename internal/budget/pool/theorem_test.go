@@ -106,7 +106,7 @@ func drawConfig(r *rand.Rand) Config {
 		capacity := rate * math.Exp(r.Float64()*4.5)
 		cfg.Budgets = append(cfg.Budgets, Budget{
 			Name: fmt.Sprint("b", b), Rate: rate, Capacity: capacity, Window: time.Minute,
-			SmallCall: capacity / 2 / float64(cfg.MaxHolders) * r.Float64(),
+			SmallCall: capacity * r.Float64(),
 		})
 	}
 	if r.Intn(3) == 0 {
@@ -150,7 +150,6 @@ func (h *history) edit() {
 		b := &cfg.Budgets[i]
 		b.Capacity *= math.Exp(h.r.NormFloat64())
 		b.Rate *= math.Exp(h.r.NormFloat64())
-		b.SmallCall = min(b.SmallCall, b.Capacity/2/float64(cfg.MaxHolders))
 		b.Outstanding = 0
 	}
 	cfg.Shadows = append([]Shadow(nil), cfg.Shadows...)
