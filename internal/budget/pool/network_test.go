@@ -84,8 +84,10 @@ type network struct {
 	// use is what a gateway may touch, outage how it spends without a lease.
 	use    func(g *gateway) Use
 	outage Outage
-	// largest are the largest capacities that were ever in force, by budget.
+	// largest are the largest capacities that were ever in force, by budget. reowned says of slots that holders came to own more or
+	// fewer of them by an edit.
 	largest map[string]float64
+	reowned map[string]bool
 	// fastest is the largest drift of a leader's clock.
 	fastest float64
 	meters  map[string]*meter
@@ -123,7 +125,7 @@ func newNetwork(tb testing.TB, seed int64, cfg Config, f fate) *network {
 	tb.Helper()
 	n := &network{
 		tb: tb, seed: seed, rand: rand.New(rand.NewSource(seed)), cfg: cfg.withDefaults(), fate: f,
-		meters: map[string]*meter{}, largest: map[string]float64{},
+		meters: map[string]*meter{}, largest: map[string]float64{}, reowned: map[string]bool{},
 	}
 	for _, b := range n.cfg.Budgets {
 		n.meters[b.Name] = &meter{rate: b.Rate, mostRate: b.Rate, least: math.Inf(1)}
@@ -171,8 +173,13 @@ func (n *network) welcome(l *leading, g *gateway) {
 
 // apply edits the configuration, everywhere at once.
 func (n *network) apply(cfg Config) {
+	old := n.cfg.Budgets
 	n.cfg = cfg.withDefaults()
-	for _, b := range n.cfg.Budgets {
+	for i, b := range n.cfg.Budgets {
+		_, was := Safe(old[i], n.cfg.MaxHolders)
+		if _, own := Safe(b, n.cfg.MaxHolders); b.Kind == budget.Slots && math.Floor(own) != math.Floor(was) {
+			n.reowned[b.Name] = true
+		}
 		n.largest[b.Name] = max(n.largest[b.Name], b.Capacity)
 		if b.Kind == budget.Continuous {
 			n.meters[b.Name].edit(n.now, b.Rate)

@@ -79,6 +79,10 @@ func (n *network) conforms(b Budget) {
 		// None owns a slot, and who hears nothing may have one.
 		alone = float64(n.cfg.MaxHolders)
 	}
+	if n.reowned[b.Name] {
+		// Holders own them at once, and those that were granted before come back as calls end.
+		alone += float64(n.cfg.MaxHolders)
+	}
 	if bound := n.largest[b.Name] + alone + m.owed + m.lost + drift; m.worst > bound+1e-6*(bound+1) {
 		n.fatalf("%s: an interval saw %v above the refill, B' is %v, debts %v and %v, drift %v",
 			b.Name, m.worst, b.Capacity, m.owed, m.lost, drift)
