@@ -85,7 +85,7 @@ func (l *line) line(needs pool.Needs, holders float64) Line {
 	out := Line{
 		Name: l.Name, Rate: l.Rate, Capacity: l.Capacity, Small: l.SmallCall,
 		Got: l.got, Spent: l.spent, Returned: l.returned, Raised: l.raised,
-		Safe: min(holders*l.sigma, l.Rate/2), Burst: min(l.SmallCall, l.Capacity), Apart: l.apart,
+		Safe: min(holders*l.sigma, l.Rate/2), Burst: l.saves(), Apart: l.apart,
 	}
 	wants := units(needs.Small, l.Name)
 	out.Want, out.Claims = l.got+wants, l.claims(wants)

@@ -4,6 +4,7 @@
 package budgetstore
 
 import (
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -41,6 +42,12 @@ func (k *account) live(needs pool.Needs, now time.Time) {
 	}
 }
 
+// saves is what a share may have in hand unspent. As the shares of all drawers bring half of the rate at the most, a drawer saves
+// no more of the capacity than its share is of the rate either: together that is half of the capacity.
+func (l *line) saves() float64 {
+	return min(max(l.SmallCall, l.Rate/2*soon.Seconds()), l.Capacity)
+}
+
 // lapse brings the level of the share up to now. It began to count when the lease ended. A drawer that never heard of the
 // store has what its holders would have on their own.
 func (l *line) lapse(lease time.Time, holders float64, now time.Time) (perSecond float64) {
@@ -56,7 +63,7 @@ func (l *line) lapse(lease time.Time, holders float64, now time.Time) (perSecond
 	}
 	rate = max(0, rate-l.apart)
 	if dt := now.Sub(l.safe).Seconds(); dt > 0 {
-		l.level = min(l.level+rate*dt, min(max(l.SmallCall, rate*soon.Seconds()), l.Capacity))
+		l.level = min(l.level+rate*dt, l.saves(), l.Capacity*rate/max(l.Rate, rate, math.SmallestNonzeroFloat64))
 		l.safe = now
 	}
 	return rate
