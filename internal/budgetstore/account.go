@@ -58,7 +58,7 @@ func (k *account) adopt(a Account, now time.Time) {
 			continue
 		}
 		i := slices.IndexFunc(k.lines, func(l *line) bool { return l.Name == b.Name && l.Kind == b.Kind })
-		l := &line{safe: now}
+		l := &line{safe: now, keep: -1}
 		if i >= 0 {
 			l = k.lines[i]
 		}

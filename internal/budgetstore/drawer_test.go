@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/budget"
 	"github.com/headgate-dev/headgate/internal/budget/pool"
 )
 
@@ -100,5 +101,18 @@ func TestAnswersAreTakenInOnce(t *testing.T) {
 	}
 	if h.level-had != 70 {
 		t.Errorf("%v came of 70", h.level-had)
+	}
+}
+
+// A limit on slots that comes by an edit holds what its gateways have until the store has answered, and gives nothing away before.
+func TestSlotsThatCameByAnEditAreKeptUntilTheStoreAnswers(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	k := newAccount(New(Config{Name: "d", Incarnation: "1"}, now), "a", now)
+	k.adopt(Account{Budgets: []pool.Budget{{Name: "s", Kind: budget.Slots, Capacity: 100, External: true}}}, now)
+	l := k.lines[0]
+	l.standing = pool.BudgetStanding{Name: "s", Slots: true, Held: 5, Wanted: 20, Capacity: 80, Safe: 1}
+	l.count()
+	if got := l.allowed(now.Add(time.Second), 10*time.Second, 3, now); got < 5 {
+		t.Errorf("%v may be had, and 5 are", got)
 	}
 }

@@ -149,13 +149,8 @@ func readLast(by Leadership, origin string) lastState {
 	if by.Trust(origin) != Trusted {
 		return out
 	}
-	if by.Last.Final {
+	if by.Last.Final && by.Before != by.Last.Epoch {
 		// Another may have led since, of which nothing is known, unless the lease says that none did.
-		for _, p := range by.Last.Pools {
-			if by.Before == by.Last.Epoch {
-				out.exact[p.key()] = p
-			}
-		}
 		return out
 	}
 	for one := range slices.Chunk(by.Last.Usual, digestBytes) {
@@ -164,7 +159,11 @@ func readLast(by Leadership, origin string) lastState {
 		}
 	}
 	for _, p := range by.Last.Pools {
-		out.pools[p.key()] = p
+		if by.Last.Final {
+			out.exact[p.key()] = p
+		} else {
+			out.pools[p.key()] = p
+		}
 	}
 	return out
 }

@@ -27,9 +27,16 @@ func (l *Ledger) Hand(now time.Time) State {
 	out := State{Version: StateVersion, Origin: l.opts.Origin, Epoch: l.by.Epoch, Sequence: p.sequence, Final: true}
 	room := maxPools
 	for _, key := range slices.SortedFunc(maps.Keys(l.pools), Key.compare) {
-		one := l.pools[key].exact(now)
-		if room -= size(&one); room >= 0 && len(one.Budgets) > 0 {
+		s := l.pools[key]
+		one := s.exact(now)
+		switch n := size(&one); {
+		case len(one.Budgets) == 0:
+		case n <= room:
+			room -= n
 			out.Pools = append(out.Pools, one)
+		case len(out.Usual) < maxUsual && len(s.standing(now).one.Budgets) == 0:
+			// There is not room for all: of the others it is at least known that no more than usual is out.
+			out.Usual = append(out.Usual, s.digest[:]...)
 		}
 	}
 	out.Sum = out.sum()

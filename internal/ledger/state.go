@@ -23,8 +23,7 @@ type State struct {
 	// Usual has a digest of each pool that owes nothing and of which half may be outstanding. A pool that is neither here
 	// nor in Pools is unknown: all of it may be outstanding.
 	Usual []byte `json:"usual,omitempty"`
-	// Final says that the leader granted nothing after this: what is said of a pool is exact, and pools that are not in Pools are
-	// unknown.
+	// Final says that the leader granted nothing after this: what is said in Pools is exact.
 	Final bool        `json:"final,omitempty"`
 	Pools []PoolState `json:"pools,omitempty"`
 	// Sum is over all the rest.

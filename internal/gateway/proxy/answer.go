@@ -142,8 +142,9 @@ func (c *call) settleStream(end ending, meter dialect.Meter) {
 	if failed {
 		c.countFailure(failure.Class)
 	}
-	// An answer that said it is over has told its usage: SDKs leave then, before the connection's own end.
-	whole := end == endedWell || meter.Complete()
+	// An answer that said it is over has told its usage: SDKs leave then, before the connection's own end. Of several choices the
+	// first may be over alone.
+	whole := end == endedWell || meter.Complete() && c.req.Choices <= 1
 	if !whole || failed || usage.Input < 0 && usage.Output < 0 {
 		s.Kind = admission.Kept
 		if c.ticket.Metered {

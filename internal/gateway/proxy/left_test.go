@@ -71,3 +71,24 @@ func TestAClientThatLeavesAfterTheEndPaysWhatWasUsed(t *testing.T) {
 		})
 	}
 }
+
+// Of two choices the first may be over alone: who leaves then has not heard of all that is charged, though usage has been told on
+// the way. What was reserved stays charged.
+func TestAClientThatLeavesAfterTheFirstChoicePaysForBoth(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
+		event(w, "", `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":3}}`)
+		<-r.Context().Done()
+	})
+	simulate(t, s, onePolicy(openaiRoute(perMinute("tokens", plan.Tokens, 60_000))), func(w *world) {
+		ctx, leave := context.WithCancel(context.Background())
+		resp := w.open(ctx, "/openai/v1/chat/completions", `{"model":"m","n":2,"stream":true,"max_tokens":400,"messages":[{"role":"user","content":"hello"}]}`)
+		time.AfterFunc(time.Second, leave)
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		time.Sleep(time.Second)
+		if spent := w.figures("openai").spent("tokens"); spent <= 103 {
+			t.Errorf("charged %.0f", spent)
+		}
+		w.atRest()
+	})
+}

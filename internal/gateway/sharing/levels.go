@@ -8,7 +8,7 @@ import "time"
 // catchUp brings up to now what changes by time alone: nothing, while the lease lasts.
 func (m *Member) catchUp(now time.Time) {
 	m.at = m.elapsed.at(now)
-	if m.leased && m.at.Before(m.lease) || m.holder.Leased(m.at) {
+	if m.leased && !m.draining && m.at.Before(m.lease) || m.holder.Leased(m.at) {
 		return
 	}
 	if m.leased {

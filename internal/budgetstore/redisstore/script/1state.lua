@@ -1,6 +1,6 @@
 -- KEYS are the account's hash (its own fields, and one for each budget), the hash of its drawers, and the set of times at
 -- which something ends. Everything is read when it is needed, and what was touched is written at the end.
-local LAYOUT = 1
+local LAYOUT = 2
 local HOLD = 1.5       -- a budget that has just begun grants nothing: drawers that know of it are to come first
 local LEARN = 15       -- and so long half of it may be out unknown: longer than any drawer spends unheard
 local FORGET = 3600    -- how long the share of a drawer that fell silent is left to it

@@ -3,6 +3,11 @@ if #KEYS ~= 3 or type(req.drawer) ~= 'string' or #req.lines > MAX_LINES then ret
 local id = req.drawer .. '/' .. req.incarnation
 
 acct = load(ACCOUNT, 'account')
+if acct and acct.layout < LAYOUT then
+  -- What an earlier layout says is not read: the account begins anew, as after a flush.
+  redis.call('EXPIRE', ACCOUNT, 0)
+  acct = nil
+end
 if not acct then
   -- Of three keys one may be lost alone: what the others say is of an account that is no more.
   redis.call('EXPIRE', DRAWERS, 0)
