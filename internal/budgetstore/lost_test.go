@@ -15,12 +15,11 @@ import (
 func TestDrawersWithoutTheStoreSaveNoMoreThanHalf(t *testing.T) {
 	start := time.Unix(0, 0)
 	for _, drawers := range []float64{1, 2, 10, 50} {
-		all := 0.0
 		l := &line{Budget: pool.Budget{Rate: 100, Capacity: 1000, SmallCall: 200}, told: true, share: 50 / drawers, safe: start}
 		for at := range 600 {
 			l.lapse(start, 5, start.Add(time.Duration(at)*time.Second))
 		}
-		if all = drawers * l.level; all > 500+1e-9 || l.level > l.line(pool.Needs{}, 5).Burst+1e-9 {
+		if all := drawers * l.level; all > 500+1e-9 || l.level > l.line(pool.Needs{}, 5).Burst+1e-9 {
 			t.Errorf("%v drawers save %v of 1000, each %v of the %v that the store counts", drawers, all, l.level, l.line(pool.Needs{}, 5).Burst)
 		}
 		if l.level <= 0 {
