@@ -203,6 +203,9 @@ func (c *census) limit(r *routeCensus, k int) LimitFigures {
 			}
 		}
 	}
+	if b.Rate > 0 {
+		f.Level = max(0, b.Level) * min(1, f.Guaranteed/minute/b.Rate)
+	}
 	return f
 }
 

@@ -41,6 +41,8 @@ type LimitFigures struct {
 	Used, Borrowed, Lent float64
 	// Waiting are units that gateways asked for and were not granted.
 	Waiting float64
+	// Level is what is not granted: of an account's limit the tenant's own part of it.
+	Level float64
 }
 
 // LaneFigures are one lane's of a route.

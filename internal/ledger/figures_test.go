@@ -119,6 +119,27 @@ func TestFiguresOfAnAccount(t *testing.T) {
 	}
 }
 
+// What nobody holds is a route's own to say: all of an own limit, of an account's the tenant's part.
+func TestFiguresSayWhatIsNotGranted(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	l := manyPools(now)
+	l.Lead(Leadership{Epoch: 1, First: true}, now)
+	now = now.Add(time.Hour)
+	l.Advance(now)
+	n := 0
+	for _, r := range l.Figures(now).Routes {
+		for _, f := range r.Limits {
+			n++
+			if f.Level < 900 || f.Level > 1000 {
+				t.Fatalf("%+v of a burst of 1,000", f)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no limit has figures")
+	}
+}
+
 // The estimate of the next large call is about what it takes.
 func TestTheEstimateOfTheNextLargeCall(t *testing.T) {
 	for name, tc := range map[string]struct {

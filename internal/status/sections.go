@@ -44,7 +44,12 @@ func (v limitView) remaining() float64 {
 	if v.declared.Budget == plan.InFlight {
 		return float64(v.declared.Amount) - v.seen.InUse
 	}
-	return min(v.seen.Remaining, float64(v.declared.Burst))
+	left := v.seen.Remaining
+	if v.shared != nil {
+		// What gateways do not need they leave to the coordinator.
+		left += v.shared.Level
+	}
+	return min(left, float64(v.declared.Burst))
 }
 
 func (v limitView) addDetail(s *v1alpha1.LimitStatus) {
