@@ -14,7 +14,6 @@ import (
 
 // streamed opens so many streams at once and measures the delay of each chunk.
 func streamed(ctx context.Context, p *process, streams, chunks int, every time.Duration) measured {
-	raw := streamRequest(p, chunks, every)
 	var mu sync.Mutex
 	var delays []time.Duration
 	fail := &firstError{}
@@ -24,7 +23,8 @@ func streamed(ctx context.Context, p *process, streams, chunks int, every time.D
 	var group sync.WaitGroup
 	for i := range streams {
 		group.Go(func() {
-			time.Sleep(every * time.Duration(i) / time.Duration(streams)) // so that chunks come one by one
+			phase := every * time.Duration(i) / time.Duration(streams) // so that chunks come one by one
+			time.Sleep(phase)
 			c, err := dial(p.address)
 			if err != nil {
 				fail.set(err)
@@ -32,7 +32,7 @@ func streamed(ctx context.Context, p *process, streams, chunks int, every time.D
 			}
 			defer c.close()
 			var mine []time.Duration
-			fail.set(c.stream(raw, func(d time.Duration) { mine = append(mine, d) }))
+			fail.set(c.stream(streamRequest(p, chunks, every, phase), func(d time.Duration) { mine = append(mine, d) }))
 			mu.Lock()
 			defer mu.Unlock()
 			delays = append(delays, mine...)
@@ -47,9 +47,9 @@ func streamed(ctx context.Context, p *process, streams, chunks int, every time.D
 	return summarise(p, delays, before, time.Since(began), fail)
 }
 
-func streamRequest(p *process, chunks int, every time.Duration) []byte {
+func streamRequest(p *process, chunks int, every, phase time.Duration) []byte {
 	body := `{"model":"gpt-4.1","stream":true,"max_tokens":120,"messages":[{"role":"user","content":"hello"}]}`
-	return request(p, body, fmt.Sprintf("X-Bench-Stream: %d %d\r\n", every.Microseconds(), chunks))
+	return request(p, body, fmt.Sprintf("X-Bench-Stream: %d %d %d\r\n", every.Microseconds(), chunks, phase.Microseconds()))
 }
 
 // slowStreams is how many slow streams are held open to see what each costs in memory.

@@ -82,9 +82,9 @@ type head struct {
 	status  int
 	length  int64
 	chunked bool
-	// every and chunks ask for a stream, by the header X-Bench-Stream: MICROSECONDS CHUNKS.
-	every  time.Duration
-	chunks int
+	// every, chunks and phase ask for a stream, by the header X-Bench-Stream: MICROSECONDS CHUNKS MICROSECONDS.
+	every, phase time.Duration
+	chunks       int
 }
 
 func readHead(r *bufio.Reader) (head, error) {
@@ -121,9 +121,9 @@ func (h *head) field(line []byte) {
 	case bytes.EqualFold(name, []byte("transfer-encoding")):
 		h.chunked = bytes.EqualFold(value, []byte("chunked"))
 	case bytes.EqualFold(name, []byte("x-bench-stream")):
-		var us int64
-		if _, err := fmt.Sscan(string(value), &us, &h.chunks); err == nil {
-			h.every = time.Duration(us) * time.Microsecond
+		var every, phase int64
+		if _, err := fmt.Sscan(string(value), &every, &h.chunks, &phase); err == nil {
+			h.every, h.phase = time.Duration(every)*time.Microsecond, time.Duration(phase)*time.Microsecond
 		}
 	}
 }
@@ -159,10 +159,11 @@ var epoch = time.Now()
 // stamp names the field of a chunk that holds the time it was sent.
 const stamp = `"stamp":`
 
-// stream sends chunks of a chat completion, each with the time it left.
+// stream sends chunks of a chat completion, each with the time it left. They leave at the stream's own phase of each interval
+// whenever its call came: calls that a proxy let go together would else have their chunks together for good.
 func stream(conn net.Conn, h head) error {
 	_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n")
-	next := time.Now()
+	next := epoch.Add(time.Since(epoch).Truncate(h.every) + h.phase)
 	for i := 0; i < h.chunks && err == nil; i++ {
 		next = next.Add(h.every)
 		time.Sleep(time.Until(next))
