@@ -4,9 +4,6 @@
 package fuzzing
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,29 +37,16 @@ var parsers = map[string][]string{
 // ofTests are targets of what the tests themselves run.
 var ofTests = []string{"cmd/fakeprovider", "internal/testing/"}
 
-var declared = regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9_]+)\(`)
-
 // TestEveryParserOfBytesFromOutsideIsFuzzed: each target of the list exists, and each that exists is of something in the
 // list, or of the tests' own tools.
 func TestEveryParserOfBytesFromOutsideIsFuzzed(t *testing.T) {
-	const root = "../.."
-	var exist []string
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		dir, err := filepath.Rel(root, filepath.Dir(path))
-		for _, m := range declared.FindAllSubmatch(content, -1) {
-			exist = append(exist, dir+" "+string(m[1]))
-		}
-		return err
-	})
+	targets, err := Find("../..")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var exist []string
+	for _, target := range targets {
+		exist = append(exist, target.String())
 	}
 	var listed []string
 	for parser, targets := range parsers {
