@@ -35,8 +35,9 @@ type result struct {
 func (c *Campaign) fuzz(ctx context.Context, t Target, during time.Duration) result {
 	args := []string{
 		"-test.run=^$", "-test.fuzz=^" + t.Name + "$", "-test.fuzztime=" + during.String(),
-		// Making an interesting input smaller may take longer than the run; the default allows a minute for each.
-		"-test.fuzzminimizetime=1s", "-test.parallel=" + strconv.Itoa(c.Workers),
+		// A hundred tries to make an input smaller, and not a time: at the end of one the engine kills its worker, and most
+		// of a short run goes by with that.
+		"-test.fuzzminimizetime=100x", "-test.parallel=" + strconv.Itoa(c.Workers),
 		"-test.fuzzcachedir=" + filepath.Join(c.Corpus, t.Dir),
 	}
 	began := time.Now()
