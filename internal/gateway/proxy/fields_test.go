@@ -44,9 +44,13 @@ func TestPatienceIsTheShortestThatIsSaid(t *testing.T) {
 		"junk":             {http.Header{HeaderDeadline: {"soon"}, "X-Stainless-Timeout": {"NaN"}}, time.Minute},
 		"an SDK":           {http.Header{"X-Stainless-Timeout": {"9"}}, 9 * time.Second},
 		"an SDK's reading": {http.Header{"X-Stainless-Read-Timeout": {"7.5"}}, 7500 * time.Millisecond},
+		"Google's SDKs":    {http.Header{"X-Server-Timeout": {"12"}}, 12 * time.Second},
+		"AWS' SDKs":        {http.Header{"Amz-Sdk-Request": {"ttl=20261130T100013Z; attempt=2; max=3"}}, 13 * time.Second},
+		"a clock apart":    {http.Header{"Amz-Sdk-Request": {"attempt=2; ttl=20261130T095959Z"}}, time.Minute},
+		"no time":          {http.Header{"Amz-Sdk-Request": {"ttl=soon; attempt=1"}}, time.Minute},
 		"several":          {http.Header{HeaderDeadline: {"8s"}, "X-Stainless-Timeout": {"9"}, "X-Stainless-Read-Timeout": {"7"}}, 7 * time.Second},
 	} {
-		if got := patience(tc.header, time.Minute); got != tc.want {
+		if got := patience(tc.header, time.Minute, time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}

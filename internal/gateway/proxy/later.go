@@ -234,5 +234,5 @@ func (c *call) patience() time.Duration {
 	if c.later != nil {
 		return c.later.Patience
 	}
-	return patience(c.r.Header, c.cfg.patience)
+	return patience(c.r.Header, c.cfg.patience, c.arrived)
 }

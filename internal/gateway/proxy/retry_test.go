@@ -141,11 +141,16 @@ func TestA4WaitThatOutlastsTheCallerIsDeclinedAtOnce(t *testing.T) {
 	for name, headers := range map[string][]string{
 		"deadline in the header": {HeaderDeadline, "30s"}, "timeout of the SDK": {"X-Stainless-Timeout", "30"},
 		"the default patience": {}, "a read timeout": {"X-Stainless-Read-Timeout", "30"},
+		"timeout of Google's SDKs": {"X-Server-Timeout", "30"},
+		// The bubble's clock begins at midnight of 2000.
+		"end of an AWS SDK's attempt": {"Amz-Sdk-Request", "ttl=20000101T000030Z; attempt=1; max=3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := s.count()
 			route := patientRoute()
-			route.Deadline.DefaultMillis = 60_000
+			if len(headers) == 0 {
+				route.Deadline.DefaultMillis = 60_000
+			}
 			simulate(t, s, onePolicy(route), func(w *world) {
 				a := w.ask(10, headers...)
 				after, _ := strconv.Atoi(a.header.Get("Retry-After"))

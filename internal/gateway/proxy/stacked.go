@@ -31,7 +31,7 @@ func stackedBy(h http.Header) string {
 			return stainless(h)
 		}
 	}
-	if values := h["Amz-Sdk-Request"]; len(values) > 0 && awsAttempt(values[0]) > 1 {
+	if values := h[headerAttempt]; len(values) > 0 && awsAttempt(values[0]) > 1 {
 		return sdkAWS
 	}
 	return ""
@@ -54,14 +54,19 @@ func stainless(h http.Header) string {
 
 // awsAttempt reads "attempt=2; max=3"; 0 where it is not said.
 func awsAttempt(line string) int {
+	n, err := strconv.Atoi(attribute(line, "attempt="))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// attribute is the value behind name in a list that semicolons divide; "" where it is not there.
+func attribute(line, name string) string {
 	for part := range strings.SplitSeq(line, ";") {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(part), "attempt="); ok {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return 0
-			}
-			return n
+		if text, ok := strings.CutPrefix(strings.TrimSpace(part), name); ok {
+			return text
 		}
 	}
-	return 0
+	return ""
 }
