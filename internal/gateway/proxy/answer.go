@@ -263,7 +263,9 @@ func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *agai
 		if last.reason == reasonQuota && wait == 0 {
 			wait = probeEvery
 		}
-		h.Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
+		seconds := wholeSeconds(wait)
+		h.Set("Retry-After", strconv.FormatInt(seconds, 10))
+		c.tell(resp, time.Duration(seconds)*time.Second)
 		h.Set(HeaderReason, last.reason)
 		c.reason = last.reason
 		c.lane.Refused(last.reason)

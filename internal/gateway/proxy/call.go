@@ -133,7 +133,7 @@ func (c *call) routeWorks() bool {
 // run takes a call that was read through its lane to its answer.
 func (c *call) run() {
 	c.chooseLane()
-	if !c.keyMayGo() || c.markedExhausted() || !c.enter() {
+	if !c.keyMayGo() || c.markedExhausted() || c.heldToWait() || !c.enter() {
 		return
 	}
 	for {

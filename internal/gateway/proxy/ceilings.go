@@ -63,13 +63,16 @@ func (c *ceilings) dropFirstLocked() {
 }
 
 // stands says whether a wait that was stated for the account is not over.
-func (c *ceilings) stands(a admission.Account, now time.Time) bool {
+func (c *ceilings) stands(a admission.Account, now time.Time) bool { return c.left(a, now) > 0 }
+
+// left is what is left of the wait that was stated for the account.
+func (c *ceilings) left(a admission.Account, now time.Time) time.Duration {
 	if c.stated.Load() == 0 {
-		return false
+		return 0
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.waits[a].until.After(now)
+	return max(c.waits[a].until.Sub(now), 0)
 }
 
 // answered takes a call of some size that the provider has let pass: a wait stated for one no larger is over.

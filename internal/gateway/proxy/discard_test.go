@@ -7,8 +7,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -54,4 +57,73 @@ func TestABodyThatNobodyWantsIsTakenWhileItComes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBodiesThatNobodyWantsAreBounded: hundreds of clients that trickle what nobody wants hold as many connections as there may
+// be, the latest; the others have their answer and are closed. One that sends all of its body has its answer beside them.
+func TestBodiesThatNobodyWantsAreBounded(t *testing.T) {
+	const more = 20
+	simulate(t, http.NotFoundHandler(), onePolicy(openaiRoute()), func(w *world) {
+		var answered [maxDiscards + more]atomic.Bool
+		var all sync.WaitGroup
+		ends := make(chan struct{})
+		for i := range answered {
+			conn := w.dialled()
+			all.Go(func() { trickle(conn, ends) })
+			all.Go(func() {
+				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				answered[i].Store(err == nil && resp.StatusCode == http.StatusNotFound && resp.Close)
+				_ = conn.Close()
+			})
+			time.Sleep(10 * time.Millisecond) // one after another
+		}
+		time.Sleep(time.Second)
+		for i := range answered {
+			if got := answered[i].Load(); got != (i < more) {
+				t.Errorf("number %d has its answer: %t", i, got)
+			}
+		}
+		if a := w.post("/nobody/v1/chat/completions", strings.Repeat("x", 1<<20)); a.status != http.StatusNotFound {
+			t.Errorf("beside them: %+v", a)
+		}
+		close(ends)
+		all.Wait()
+		if n := w.gateway.discards.all.Len(); n != 0 {
+			t.Errorf("%d are left", n)
+		}
+	})
+}
+
+// trickle sends a byte a second of a body that would take hours.
+func trickle(conn net.Conn, ends <-chan struct{}) {
+	_, err := io.WriteString(conn, "POST /nobody/v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+	for err == nil {
+		select {
+		case <-ends:
+			_ = conn.Close()
+			return
+		case <-time.After(time.Second):
+			_, err = io.WriteString(conn, "x")
+		}
+	}
+}
+
+// TestAnAnswerBehindABodyThatNobodyWantedTakesItsTime: the pause that the body's client had is not the provider's, whose own
+// answer may come slowly.
+func TestAnAnswerBehindABodyThatNobodyWantedTakesItsTime(t *testing.T) {
+	const parts = 10
+	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		for range parts {
+			_, _ = io.WriteString(w, strings.Repeat("x", 1000))
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(2 * time.Second)
+		}
+	})
+	simulate(t, provider, onePolicy(openaiRoute()), func(w *world) {
+		a := w.post("/openai/v1/files", strings.Repeat("x", 20<<20))
+		if a.err != nil || a.status != http.StatusBadRequest || len(a.body) != parts*1000 {
+			t.Errorf("after %s: %d, %d bytes, %v", a.took, a.status, len(a.body), a.err)
+		}
+	})
 }

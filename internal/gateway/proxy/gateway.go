@@ -53,6 +53,8 @@ type Gateway struct {
 	ids          atomic.Uint64
 	inFlight     atomic.Int64
 	lastCall     atomic.Int64
+	// discards are the bodies that are taken for nobody.
+	discards discards
 
 	mu     sync.Mutex
 	routes map[string]*route
@@ -92,7 +94,7 @@ func (g *Gateway) SetTransport(rt http.RoundTripper) {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest, bad := split(r)
 	if bad != nil {
-		noRoute(w, r, bad)
+		g.noRoute(w, r, bad)
 		return
 	}
 	if name == ownRoute && g.serveOwn(w, r) {
@@ -101,7 +103,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t := g.table.Load()
 	cfg, ok := t.routes[name]
 	if !ok {
-		noRoute(w, r, t.unknown(name))
+		g.noRoute(w, r, t.unknown(name))
 		return
 	}
 	g.inFlight.Add(1)
@@ -113,8 +115,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // noRoute answers a call of no route, when all of it was sent.
-func noRoute(w http.ResponseWriter, r *http.Request, p *problem) {
-	discardBody(w, r, false, time.Now)
+func (g *Gateway) noRoute(w http.ResponseWriter, r *http.Request, p *problem) {
+	g.discards.take(w, r, false, time.Now)
 	writeProblem(w, p)
 }
 

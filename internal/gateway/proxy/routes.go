@@ -39,6 +39,8 @@ type route struct {
 	health health
 	// ceilings are the waits that are too long to be waited.
 	ceilings ceilings
+	// told are the waits that clients were told with the last answer to a call.
+	told ceilings
 	// retries bounds the retries that no provider asked for.
 	retries retryBudget
 	// overloads keeps calls back from models that are overloaded.
