@@ -132,11 +132,9 @@ func unusualChat(t *tally, data []byte) (usageChunk bool) {
 		t.fail(document)
 		return false
 	}
-	if !c.choices.IsArray() {
-		return false
-	}
-	if c.choices.Get("#").Int() == 0 {
-		return c.usage.IsObject()
+	if !c.choices.IsArray() || c.choices.Get("#").Int() == 0 {
+		// Some say null for no choices, or nothing.
+		return c.usage.IsObject() && (c.choices.IsArray() || c.choices.Type == gjson.Null)
 	}
 	if n := anyText(data, chatTexts); n > 0 {
 		t.delta(n)
@@ -164,7 +162,7 @@ func mayBeUsageChunk(data []byte) bool {
 		return true
 	}
 	if choices[0] != '[' {
-		return false
+		return choices[0] == 'n'
 	}
 	first := bytes.TrimLeft(choices[1:], " \t\r\n")
 	return len(first) == 0 || first[0] == ']'

@@ -208,7 +208,7 @@ func TestB6HoldsBackNothingElse(t *testing.T) {
 	if got := string(m.Write([]byte(`"delta":`))); got != `"delta":` {
 		t.Fatalf("held back %q", got)
 	}
-	for _, text := range []string{": comm", "event: x", "data: [DONE", "id: 1", "data: x"} {
+	for _, text := range []string{": comm", "event: x", "event: messages", "data: [DONE", "retry: 1", "ident: 1", "data: x"} {
 		m := streamMeter("chat", true)
 		if got := string(m.Write([]byte(text))); got != text {
 			t.Errorf("%q: passed only %q", text, got)
@@ -224,6 +224,7 @@ func TestB6OnlyTheInjectedChunkGoes(t *testing.T) {
 		"null usage":         `{"choices":[],"usage":null}`,
 		"usage with choices": `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`,
 		"error":              `{"error":{"message":"overloaded"}}`,
+		"other choices":      `{"choices":"none","usage":{"prompt_tokens":1}}`,
 		"no object":          `[]`,
 		"not JSON":           `{"choices":`,
 	} {
@@ -231,6 +232,41 @@ func TestB6OnlyTheInjectedChunkGoes(t *testing.T) {
 			text := []byte("data: " + event + "\n\n")
 			if got := relay(streamMeter("chat", true), singles(text)...); !bytes.Equal(got, text) {
 				t.Errorf("got %q, want %q", got, text)
+			}
+		})
+	}
+}
+
+// TestB6TheInjectedChunkIsKnownHoweverItIsWritten: clients that expect a choice in every chunk fail on each of these.
+func TestB6TheInjectedChunkIsKnownHoweverItIsWritten(t *testing.T) {
+	const usage = `"usage":{"prompt_tokens":5,"completion_tokens":6}`
+	const kept = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n"
+	for name, chunk := range map[string]string{
+		"no choices":     "data: {" + usage + "}\n\n",
+		"null choices":   "data: {\"choices\":null," + usage + "}\n\n",
+		"usage first":    "data: {" + usage + ",\"choices\" : [ ]}\n\n",
+		"an id":          "id: 7\ndata: {\"choices\":[]," + usage + "}\n\n",
+		"an id behind":   "data: {\"choices\":[]," + usage + "}\nid:7\n\n",
+		"default name":   "event: message\ndata: {\"choices\":[]," + usage + "}\n\n",
+		"name and id":    "id:7\r\nevent:message\r\ndata:{\"choices\":[]," + usage + "}\r\n\r\n",
+		"several lines":  "data: {\"choices\":[],\ndata: " + usage + "}\n\n",
+		"space and tabs": "data:  {\t\"choices\" :\tnull , " + usage + " }\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := []byte(kept + chunk + "data: [DONE]\n\n")
+			for cut := range len(text) + 1 {
+				m := streamMeter("chat", true)
+				if got := string(relay(m, bytes.Clone(text[:cut]), bytes.Clone(text[cut:]))); got != kept+"data: [DONE]\n\n" || m.Usage().Output != 6 {
+					t.Fatalf("cut at %d: %q, usage %+v", cut, got, m.Usage())
+				}
+			}
+			m := streamMeter("chat", true)
+			if got := string(relay(m, singles(text)...)); got != kept+"data: [DONE]\n\n" {
+				t.Errorf("byte by byte: %q", got)
+			}
+			m = streamMeter("chat", false)
+			if got := relay(m, singles(text)...); !bytes.Equal(got, text) {
+				t.Errorf("a client that asked gets %q", got)
 			}
 		})
 	}

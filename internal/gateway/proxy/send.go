@@ -12,6 +12,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	"github.com/headgate-dev/headgate/internal/gateway/dialect/credential"
 	"github.com/headgate-dev/headgate/internal/gateway/tally"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
 	"github.com/headgate-dev/headgate/internal/policy/decide"
@@ -102,7 +103,7 @@ func (c *call) askForUsage() {
 	if c.signed || c.g.rejectsUsage.has(c.cfg.base.Host) {
 		return
 	}
-	if s, ok := c.cfg.dialect.InjectUsage(c.op, c.body.Bytes); ok {
+	if s, ok := c.cfg.dialect.InjectUsage(c.op, c.body.Bytes); ok && !credential.CoversBody(c.r.Header) {
 		c.splice = &s
 	}
 }

@@ -86,6 +86,30 @@ func TestB6SignedRequestsPassAsTheyCame(t *testing.T) {
 	})
 }
 
+// Other schemes than AWS' cover the body too: what they have summed arrives as it was, and the chunk that was not asked
+// for on anybody's behalf is not looked for.
+func TestB6BodiesWithASumPassAsTheyCame(t *testing.T) {
+	provider, last := arrivals(func(w http.ResponseWriter, _ *http.Request) { chat(w, true) })
+	for name, header := range map[string][2]string{
+		"a digest": {"Content-Digest", "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"}, "an older one": {"Content-MD5", "Q2hlY2sgSW50ZWdyaXR5IQ=="},
+		"an HMAC": {"X-Acme-Signature", "7d38cdd6"}, "a signing scheme": {"Authorization", "TC3-HMAC-SHA256 Credential=A"}, "none": {"X-Other", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, provider, onePolicy(openaiRoute()), func(w *world) {
+				const body = `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}`
+				a := w.post("/openai/v1/chat/completions", body, header[0], header[1])
+				if same := last().body == body; same != (name != "none") {
+					t.Errorf("arrived: %s", last().body)
+				}
+				if whole := strings.Contains(a.body, chunkUsage); a.status != http.StatusOK || whole != (name != "none") {
+					t.Errorf("answer %d %q", a.status, a.body)
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
 // The path of a model is escaped by the signer in his own way, and is part of what he signed.
 func TestSignedPathsKeepTheirEscapes(t *testing.T) {
 	provider, last := arrivals(func(w http.ResponseWriter, _ *http.Request) {

@@ -3,7 +3,10 @@
 
 package sse
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Pending describes the event that has begun and not ended.
 type Pending struct {
@@ -11,7 +14,7 @@ type Pending struct {
 	Start int64
 	// Data is what is known of its data; valid until the next call.
 	Data []byte
-	// Foreign: it has lines other than data, or its data is large.
+	// Foreign: it has lines that make it foreign, see Event, or its data is large.
 	Foreign bool
 }
 
@@ -32,11 +35,21 @@ func (s *Splitter) Pending() (p Pending, ok bool) {
 	value, isData := bytes.CutPrefix(line, dataField)
 	switch {
 	case !isData:
-		p.Foreign = p.Foreign || !bytes.HasPrefix(dataField, line)
+		p.Foreign = p.Foreign || !plain(line)
 	case !s.hasData:
 		p.Data = withoutSpace(value)
 	}
 	return p, true
+}
+
+// plain reports whether a line that has begun may be one that makes no event foreign.
+func plain(line []byte) bool {
+	for _, begins := range [...]string{"data:", "event: " + defaultName, "event:" + defaultName} {
+		if strings.HasPrefix(begins, string(line)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(line, []byte("id:")) || string(line) == "i" || string(line) == "id"
 }
 
 // AfterCR reports that the last byte was a CR whose LF may follow.

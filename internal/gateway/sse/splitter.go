@@ -20,7 +20,7 @@ type Event struct {
 	Name, Data []byte
 	// Start and End are offsets in the stream: of the first line that is no comment, and behind the blank line.
 	Start, End int64
-	// Foreign: it has fields other than data.
+	// Foreign: it has fields other than data, an id, and the name that an event has by default.
 	Foreign bool
 }
 
@@ -245,10 +245,14 @@ func (s *Splitter) field(line []byte, end int64, h Handler) {
 		s.addData(value, h)
 		return
 	}
-	if s.foreign = true; string(name) == "event" {
+	s.foreign = s.foreign || string(name) != "id" && (string(name) != "event" || string(value) != defaultName)
+	if string(name) == "event" {
 		s.name = append(s.name[:0], value[:min(len(value), maxName)]...)
 	}
 }
+
+// defaultName is what an event without a name is called by the standard, so that some name theirs so.
+const defaultName = "message"
 
 // withoutSpace removes the one space that may stand behind a colon.
 func withoutSpace(value []byte) []byte {
