@@ -50,10 +50,7 @@ func (d *discards) take(w http.ResponseWriter, r *http.Request, begun bool, now 
 	}
 	rest := &unwanted{Reader: r.Body, rc: http.NewResponseController(w), now: now, end: now().Add(discardTime)}
 	defer d.enter(rest)()
-	if _, err := io.CopyN(io.Discard, rest, maxDiscard); errors.Is(err, io.EOF) {
-		// What the answer takes is the provider's time, not this client's.
-		rest.relieve()
-	}
+	_, _ = io.CopyN(io.Discard, rest, maxDiscard)
 }
 
 // enter counts a body, and gives the oldest up where they are too many; leave is to be called when it was taken.
@@ -115,13 +112,4 @@ func (u *unwanted) giveUp() {
 	defer u.mu.Unlock()
 	u.givenUp = true
 	_ = u.rc.SetReadDeadline(time.Unix(1, 0))
-}
-
-// relieve takes the deadline away.
-func (u *unwanted) relieve() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.givenUp {
-		_ = u.rc.SetReadDeadline(time.Time{})
-	}
 }

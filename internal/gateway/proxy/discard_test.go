@@ -15,8 +15,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/headgate-dev/headgate/internal/gateway/spool"
 )
 
 // TestABodyThatNobodyWantsIsTakenWhileItComes: its client, which looks for the answer only then, has it; one that stops, or
@@ -110,25 +108,4 @@ func trickle(conn net.Conn, ends <-chan struct{}) {
 			_, err = io.WriteString(conn, "x")
 		}
 	}
-}
-
-// TestAnAnswerBehindABodyThatNobodyWantedTakesItsTime: the pause that the body's client had is not the provider's, whose own
-// answer may come slowly.
-func TestAnAnswerBehindABodyThatNobodyWantedTakesItsTime(t *testing.T) {
-	const parts = 10
-	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, strings.Repeat("x", maxFailureBody))
-		for range parts {
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(2 * time.Second)
-			_, _ = io.WriteString(w, strings.Repeat("x", 1000))
-		}
-	})
-	simulate(t, provider, onePolicy(openaiRoute()), func(w *world) {
-		a := w.post("/openai/v1/files", strings.Repeat("x", 20<<20))
-		if a.err != nil || a.status != http.StatusBadRequest || len(a.body) != maxFailureBody+parts*1000 {
-			t.Errorf("after %s: %d, %d bytes, %v", a.took, a.status, len(a.body), a.err)
-		}
-	}, func(o *Options) { o.Memory = spool.NewBudget(1 << 20) }) // so that the body is not held
 }
