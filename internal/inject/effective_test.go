@@ -15,7 +15,7 @@ import (
 )
 
 // kubelet resolves a container's variables as the kubelet does: sources in order, then env, the later
-// winning, then expansions of what came before.
+// winning, with expansions of what came before.
 func kubelet(c corev1.Container, secrets map[string]map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, s := range c.EnvFrom {
@@ -31,13 +31,26 @@ func kubelet(c corev1.Container, secrets map[string]map[string]string) map[strin
 		}
 	}
 	for _, e := range c.Env {
-		if e.ValueFrom != nil {
-			out[e.Name] = secrets[e.ValueFrom.SecretKeyRef.Name][e.ValueFrom.SecretKeyRef.Key]
-			continue
+		switch {
+		case e.ValueFrom == nil:
+			out[e.Name] = expanded(e.Value, out)
+		case e.ValueFrom.SecretKeyRef != nil:
+			if value, ok := secrets[e.ValueFrom.SecretKeyRef.Name][e.ValueFrom.SecretKeyRef.Key]; ok {
+				out[e.Name] = value
+			}
 		}
-		out[e.Name] = e.Value
 	}
 	return out
+}
+
+// expanded leaves what is not defined as it stands, as Kubernetes does.
+func expanded(value string, known map[string]string) string {
+	return reference.ReplaceAllStringFunc(value, func(r string) string {
+		if v, ok := known[r[2:len(r)-1]]; ok {
+			return v
+		}
+		return r
+	})
 }
 
 // TestD16AppsOwnVariablesWin compares what an app sees before and after: a base URL it has is never
@@ -71,6 +84,7 @@ func TestD16AppsOwnVariablesWin(t *testing.T) {
 		for _, v := range baseURLs {
 			checkRouting(t, v, was, is, outcome)
 		}
+		checkProxy(t, was, is, kubelet(after.Spec.InitContainers[0], secrets), outcome)
 		for name := range is {
 			_, had := was[name]
 			known := slices.Contains(noProxyVariables, name) || slices.ContainsFunc(baseURLs, func(v baseURL) bool { return v.Name == name })
@@ -79,6 +93,40 @@ func TestD16AppsOwnVariablesWin(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkProxy: the gateway leaves by the proxy that the app has, by whichever way it came to it, reaches the coordinator and
+// what the app reaches without one, and the app reaches the gateway.
+func checkProxy(t *rapid.T, was, is, gateway map[string]string, o Outcome) {
+	proxied := false
+	for _, name := range proxyVariables {
+		proxied = proxied || was[name] != ""
+		if gateway[name] != was[name] {
+			t.Fatalf("the app's %s is %q and the gateway's %q", name, was[name], gateway[name])
+		}
+	}
+	if !proxied {
+		return
+	}
+	own := hosts(gateway["NO_PROXY"])
+	for _, name := range noProxyVariables {
+		for _, host := range hosts(is[name]) {
+			if was[name] != "" && !strings.Contains(host, "$(") && !slices.Contains(own, host) && !slices.Contains(own, "*") {
+				t.Fatalf("the app reaches %q without the proxy, the gateway not: %q", host, own)
+			}
+		}
+		entries := hosts(is[name])
+		if !slices.Contains(entries, "127.0.0.1") && !slices.Contains(entries, "*") && !slices.Contains(o.Unknown, Variable{"app", name}) {
+			t.Fatalf("the app would call the gateway through its proxy: %s=%q", name, is[name])
+		}
+	}
+	if !slices.Contains(own, "headgate-coordinator.headgate-system.svc") && !slices.Contains(own, "*") {
+		t.Fatalf("the gateway would call the coordinator through the proxy: %q", own)
+	}
+}
+
+func hosts(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 func checkRouting(t *rapid.T, v baseURL, was, is map[string]string, o Outcome) {
@@ -114,7 +162,7 @@ func isSecret(value string) bool { return strings.HasPrefix(value, "secret:") ||
 
 func drawSecret(t *rapid.T) map[string]string {
 	out := map[string]string{"k": "secret:http://127.0.0.1:15080/openai/v1"}
-	for _, name := range []string{"OPENAI_BASE_URL", "BASE_URL", "NO_PROXY", "no_proxy", "HTTP_PROXY"} {
+	for _, name := range []string{"OPENAI_BASE_URL", "BASE_URL", "NO_PROXY", "no_proxy", "HTTP_PROXY", "https_proxy", "X"} {
 		if rapid.Bool().Draw(t, name) {
 			out[name] = "theirs-" + name
 		}

@@ -110,3 +110,106 @@ func TestD7AutoscalersGetANumberAndTheShiftIsSmall(t *testing.T) {
 		}
 	}
 }
+
+// TestPodsForWindowsAreLeftAlone however they say what they run on: an image for Linux would keep them from starting.
+func TestPodsForWindowsAreLeftAlone(t *testing.T) {
+	affinity := func(terms ...[]corev1.NodeSelectorRequirement) corev1.PodSpec {
+		selector := &corev1.NodeSelector{}
+		for _, expressions := range terms {
+			selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchExpressions: expressions})
+		}
+		return corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: selector}}}
+	}
+	is := func(key string, op corev1.NodeSelectorOperator, values ...string) []corev1.NodeSelectorRequirement {
+		return []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpExists}, {Key: key, Operator: op, Values: values}}
+	}
+	in, notIn := corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn
+	for name, tc := range map[string]struct {
+		spec corev1.PodSpec
+		want Reason
+	}{
+		"os":                 {corev1.PodSpec{OS: &corev1.PodOS{Name: corev1.Windows}}, SkippedWindows},
+		"selector":           {corev1.PodSpec{NodeSelector: map[string]string{"kubernetes.io/os": "windows"}}, SkippedWindows},
+		"older selector":     {corev1.PodSpec{NodeSelector: map[string]string{"beta.kubernetes.io/os": "windows"}}, SkippedWindows},
+		"affinity":           {affinity(is("kubernetes.io/os", in, "windows")), SkippedWindows},
+		"older affinity":     {affinity(is("beta.kubernetes.io/os", in, "windows")), SkippedWindows},
+		"affinity, not":      {affinity(is("kubernetes.io/os", notIn, "linux")), SkippedWindows},
+		"affinity, each":     {affinity(is("kubernetes.io/os", in, "windows"), is("kubernetes.io/os", notIn, "linux")), SkippedWindows},
+		"either":             {affinity(is("kubernetes.io/os", in, "windows", "linux")), Injected},
+		"one of two terms":   {affinity(is("kubernetes.io/os", in, "windows"), is("zone", in, "a")), Injected},
+		"not windows":        {affinity(is("kubernetes.io/os", notIn, "windows")), Injected},
+		"linux":              {corev1.PodSpec{OS: &corev1.PodOS{Name: corev1.Linux}, NodeSelector: map[string]string{"kubernetes.io/os": "linux"}}, Injected},
+		"affinity of no use": {affinity(), Injected},
+	} {
+		tc.spec.Containers = []corev1.Container{{Name: "app"}}
+		if _, outcome := Inject(corev1.Pod{Spec: tc.spec}, testParams()); outcome.Reason != tc.want {
+			t.Errorf("%s: %s, want %s", name, outcome.Annotation(), tc.want)
+		}
+	}
+}
+
+// TestOnlyAPortThatTheGatewayListensOnIsTaken: it listens on TCP, and any container's port there is one of the pod's.
+func TestOnlyAPortThatTheGatewayListensOnIsTaken(t *testing.T) {
+	for _, tc := range []struct {
+		port     int32
+		protocol corev1.Protocol
+		want     Reason
+	}{
+		{sidecar.DataPort, corev1.ProtocolTCP, SkippedPortTaken},
+		{sidecar.AdminPort, "", SkippedPortTaken},
+		{sidecar.DataPort, corev1.ProtocolUDP, Injected},
+		{sidecar.AdminPort, corev1.ProtocolSCTP, Injected},
+		{8080, corev1.ProtocolTCP, Injected},
+	} {
+		taken := corev1.Container{Name: "any", Ports: []corev1.ContainerPort{{ContainerPort: tc.port, Protocol: tc.protocol}}}
+		for where, spec := range map[string]corev1.PodSpec{
+			"app":  {Containers: []corev1.Container{taken}},
+			"init": {InitContainers: []corev1.Container{taken}, Containers: []corev1.Container{{Name: "app"}}},
+		} {
+			if _, outcome := Inject(corev1.Pod{Spec: spec}, testParams()); outcome.Reason != tc.want {
+				t.Errorf("%s, %d/%s: %s, want %s", where, tc.port, tc.protocol, outcome.Annotation(), tc.want)
+			}
+		}
+	}
+}
+
+// TestD16TheGatewayWaitsForNoneOfTheAppsSources: what its proxy settings are made of may be missing, or written by a
+// container that starts after it, and what is no proxy's is not taken.
+func TestD16TheGatewayWaitsForNoneOfTheAppsSources(t *testing.T) {
+	ref := corev1.LocalObjectReference{Name: "proxy"}
+	from := func(source corev1.EnvVarSource) *corev1.EnvVarSource { return &source }
+	pod := corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+		Name: "app",
+		EnvFrom: []corev1.EnvFromSource{
+			{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: ref}},
+			{Prefix: "HTTPS_", SecretRef: &corev1.SecretEnvSource{LocalObjectReference: ref}},
+		},
+		Env: []corev1.EnvVar{
+			{Name: "PASSWORD", ValueFrom: from(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: ref, Key: "password"}})},
+			{Name: "OPENAI_API_KEY", ValueFrom: from(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: ref, Key: "key"}})},
+			{Name: "HTTP_PROXY", Value: "http://me:$(PASSWORD)@$(PROXY_HOST):3128"},
+			{Name: "http_proxy", ValueFrom: from(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: "v", Path: "p", Key: "k"}})},
+			{Name: "all_proxy", ValueFrom: from(corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}})},
+		},
+	}}}}
+	after, _ := Inject(pod, testParams())
+	names := map[string]int{}
+	for _, e := range after.Spec.InitContainers[0].Env {
+		names[e.Name]++
+		if e.ValueFrom == nil || e.ValueFrom.FieldRef != nil {
+			continue
+		}
+		configMap, secret := e.ValueFrom.ConfigMapKeyRef, e.ValueFrom.SecretKeyRef
+		if configMap == nil && secret == nil || configMap != nil && !*configMap.Optional || secret != nil && !*secret.Optional {
+			t.Errorf("the gateway does not start without %+v", e)
+		}
+	}
+	want := map[string]int{
+		"HTTP_PROXY": 1, "PASSWORD": 1, "PROXY_HOST": 1, "HTTPS_PROXY": 2, "https_proxy": 1, "NO_PROXY": 1, "OPENAI_API_KEY": 0, "http_proxy": 0, "all_proxy": 0,
+	}
+	for name, n := range want {
+		if names[name] != n {
+			t.Errorf("the gateway has %d of %s, want %d", names[name], name, n)
+		}
+	}
+}

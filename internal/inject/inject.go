@@ -34,6 +34,9 @@ type Params struct {
 	Resources Resources
 	// LimitRanges of the namespace, which the container is made to fit.
 	LimitRanges []corev1.LimitRangeItem
+	// CountsBestEffort says that a ResourceQuota of the namespace is for pods of that quality of service, or for all others.
+	// The gateway leaves such a pod what it is: with another quota its own containers might lack what that one counts.
+	CountsBestEffort bool
 }
 
 // Reason says what became of a pod. It is the start of the outcome annotation and a metric label.

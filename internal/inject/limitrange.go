@@ -12,7 +12,8 @@ import (
 
 // fitLimitRange makes the container pass one item of a LimitRange: limits at most max, requests at
 // least min, and limit/request at most the ratio. Of a ratio the request gives way, because a lower
-// memory limit could kill the gateway.
+// memory limit could kill the gateway. An item for whole pods has a ratio too, which the pod keeps if the app alone
+// does and the gateway does.
 func fitLimitRange(r corev1.ResourceRequirements, item corev1.LimitRangeItem, equal bool) {
 	for name, limit := range r.Limits {
 		request := r.Requests[name]
@@ -60,36 +61,57 @@ func ceilRatio(value, thousandths int64) int64 {
 	return value/thousandths*1000 + 1000
 }
 
-// refuseLimitRange finds a LimitRange for whole pods that the app alone passes and the gateway would
-// break: then the app runs without it rather than not at all.
+// refuseLimitRange finds a LimitRange that the app alone passes and the gateway would break, or that leaves the gateway
+// less than it asks for: then the app runs without it rather than not at all.
 func refuseLimitRange(spec *corev1.PodSpec, p Params) Outcome {
 	gateway := fitted(spec, p)
+	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		// Little of a processor makes it slow; little of these ends it, and the pod with it.
+		limit, limited := gateway.Limits[name]
+		if least := p.resources().Requests[name]; limited && limit.Cmp(least) < 0 {
+			return skipped("the gateway needs %s of %s, and the namespace's LimitRange allows a container %s", &least, name, &limit)
+		}
+	}
 	for _, item := range p.LimitRanges {
 		if item.Type != corev1.LimitTypePod {
 			continue
 		}
 		for name, most := range item.Max {
-			if total := podLimit(spec, name, gateway); total.Cmp(most) > 0 {
-				return Outcome{Reason: SkippedLimitRange, Message: fmt.Sprintf(
-					"with the gateway the pod's %s limit would be %s, and the namespace's LimitRange allows %s",
-					name, total.String(), most.String(),
-				)}
+			total := podLimit(spec, name)
+			total.Add(gateway.Limits[name])
+			if total.Cmp(most) > 0 {
+				return skipped("with the gateway the pod's %s limit would be %s, and the namespace's LimitRange allows %s", name, &total, &most)
 			}
 		}
 	}
 	return Outcome{}
 }
 
-// podLimit is what the containers that run at the same time may use, the gateway included.
-func podLimit(spec *corev1.PodSpec, name corev1.ResourceName, gateway corev1.ResourceRequirements) resource.Quantity {
-	total := gateway.Limits[name].DeepCopy()
-	for i := range spec.Containers {
-		total.Add(spec.Containers[i].Resources.Limits[name])
-	}
-	for i := range spec.InitContainers {
-		if restartable(&spec.InitContainers[i]) {
-			total.Add(spec.InitContainers[i].Resources.Limits[name])
+func skipped(format string, args ...any) Outcome {
+	return Outcome{Reason: SkippedLimitRange, Message: fmt.Sprintf(format, args...)}
+}
+
+// podLimit is what the pod may use at most without the gateway, which runs beside all of it and so adds to it: what is
+// stated for the whole pod, else the containers that run at the same time, or an init container with the sidecars before it.
+func podLimit(spec *corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
+	if spec.Resources != nil {
+		if stated, ok := spec.Resources.Limits[name]; ok {
+			return stated.DeepCopy()
 		}
 	}
-	return total
+	var sidecars, most resource.Quantity
+	for i := range spec.InitContainers {
+		limit := spec.InitContainers[i].Resources.Limits[name]
+		if restartable(&spec.InitContainers[i]) {
+			sidecars.Add(limit)
+			continue
+		}
+		limit = limit.DeepCopy()
+		limit.Add(sidecars)
+		most = larger(most, limit)
+	}
+	for i := range spec.Containers {
+		sidecars.Add(spec.Containers[i].Resources.Limits[name])
+	}
+	return larger(most, sidecars)
 }

@@ -22,11 +22,16 @@ func usesProxy(c *corev1.Container) bool {
 	return slices.ContainsFunc(proxyVariables, func(name string) bool { return lastEnv(c, name) != nil })
 }
 
-// excludeLoopback makes a container that sends its traffic through a proxy reach the gateway directly.
+// mayUseProxy says whether a source of the container's could set a proxy.
+func mayUseProxy(c *corev1.Container) bool {
+	return slices.ContainsFunc(proxyVariables, func(name string) bool { return mayComeFrom(c.EnvFrom, name) })
+}
+
+// excludeLoopback makes a container that sends its traffic through a proxy, or may do so, reach the gateway directly.
 // Clients differ in which case of NO_PROXY they read and some let one hide the other, so both are set,
 // and a missing one repeats what the other says.
 func excludeLoopback(c *corev1.Container, o *Outcome) {
-	if !usesProxy(c) {
+	if !usesProxy(c) && !mayUseProxy(c) {
 		return
 	}
 	var known string
@@ -40,22 +45,24 @@ func excludeLoopback(c *corev1.Container, o *Outcome) {
 			known = own.Value
 		}
 	}
-	for _, name := range noProxyVariables {
-		setNoProxy(c, name, known, opaque, o)
+	for i, name := range noProxyVariables {
+		setNoProxy(c, name, noProxyVariables[1-i], known, opaque, o)
 	}
 }
 
-// setNoProxy extends one of the two. A value that cannot be read here, or that may come from envFrom,
-// is left alone: writing it would hide what the app says.
-func setNoProxy(c *corev1.Container, name, other string, opaque bool, o *Outcome) {
+// setNoProxy extends one of the two. Where a source may say something, what is added refers to it, since the kubelet takes
+// sources first. A value of the container's own that cannot be read here is left alone.
+func setNoProxy(c *corev1.Container, name, other, said string, opaque bool, o *Outcome) {
 	own := lastEnv(c, name)
 	switch {
 	case own != nil && own.ValueFrom == nil:
 		own.Value = withHosts(own.Value, loopback)
-	case own != nil, mayComeFrom(c.EnvFrom, name), opaque:
+	case own != nil, opaque:
 		o.Unknown = append(o.Unknown, Variable{c.Name, name})
+	case mayComeFrom(c.EnvFrom, name):
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: withHosts("$("+name+"),$("+other+")", loopback)})
 	default:
-		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: withHosts(other, loopback)})
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: withHosts(said, loopback)})
 	}
 }
 

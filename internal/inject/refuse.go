@@ -51,7 +51,7 @@ func refuseAlways(pod *corev1.Pod, p Params) Outcome {
 }
 
 func refuseKind(spec *corev1.PodSpec, annotations map[string]string) Outcome {
-	if (spec.OS != nil && spec.OS.Name == corev1.Windows) || spec.NodeSelector[corev1.LabelOSStable] == string(corev1.Windows) {
+	if forWindows(spec) {
 		return Outcome{Reason: SkippedWindows, Message: "the gateway runs on Linux only"}
 	}
 	if spec.HostNetwork && annotations[sidecar.AnnotationAllowHostNetwork] != "true" {
@@ -71,7 +71,8 @@ func refuseCollision(spec *corev1.PodSpec) Outcome {
 			return Outcome{Reason: SkippedNameTaken, Message: "a container has the reserved name " + c.Name}
 		}
 		for _, port := range c.Ports {
-			if port.ContainerPort == sidecar.DataPort || port.ContainerPort == sidecar.AdminPort {
+			if port.Protocol != corev1.ProtocolUDP && port.Protocol != corev1.ProtocolSCTP &&
+				(port.ContainerPort == sidecar.DataPort || port.ContainerPort == sidecar.AdminPort) {
 				return Outcome{
 					Reason:  SkippedPortTaken,
 					Message: fmt.Sprintf("container %s uses port %d, which the gateway needs", c.Name, port.ContainerPort),

@@ -5,6 +5,7 @@ package inject
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -36,23 +37,53 @@ func amounts(cpu, memory, storage string) corev1.ResourceList {
 	}
 }
 
+// resources are the installation's, or the default ones.
+func (p Params) resources() Resources {
+	if r := p.Resources; r.Requests != nil || r.Limits != nil || r.Guaranteed != nil {
+		return r
+	}
+	return DefaultResources()
+}
+
 // fitted is what the gateway gets in this pod and namespace.
 func fitted(spec *corev1.PodSpec, p Params) corev1.ResourceRequirements {
-	r := p.Resources
-	if r.Requests == nil && r.Limits == nil && r.Guaranteed == nil {
-		r = DefaultResources()
-	}
+	r := p.resources()
 	out := corev1.ResourceRequirements{Requests: maps.Clone(r.Requests), Limits: maps.Clone(r.Limits)}
+	if p.CountsBestEffort && bestEffort(spec) {
+		for _, name := range decisive {
+			delete(out.Requests, name)
+			delete(out.Limits, name)
+		}
+		return out
+	}
 	equal := guaranteed(spec)
 	if equal {
 		out.Requests, out.Limits = maps.Clone(r.Guaranteed), maps.Clone(r.Guaranteed)
 	}
 	for _, item := range p.LimitRanges {
-		if item.Type == corev1.LimitTypeContainer {
+		switch item.Type {
+		case corev1.LimitTypeContainer:
 			fitLimitRange(out, item, equal)
+		case corev1.LimitTypePod:
+			fitLimitRange(out, corev1.LimitRangeItem{MaxLimitRequestRatio: item.MaxLimitRequestRatio}, equal)
 		}
 	}
 	return out
+}
+
+// decisive are the kinds that a pod's quality of service depends on.
+var decisive = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+
+// bestEffort says whether nothing in the pod has requests or limits of these.
+func bestEffort(spec *corev1.PodSpec) bool {
+	states := func(r *corev1.ResourceRequirements) bool {
+		return r != nil && slices.ContainsFunc(decisive, func(name corev1.ResourceName) bool {
+			return !r.Requests.Name(name, resource.DecimalSI).IsZero() || !r.Limits.Name(name, resource.DecimalSI).IsZero()
+		})
+	}
+	return !states(spec.Resources) && !slices.ContainsFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
+		return states(&c.Resources)
+	})
 }
 
 // guaranteed says whether the pod is of that quality of service without the gateway.
@@ -73,7 +104,7 @@ func guaranteed(spec *corev1.PodSpec) bool {
 
 // requestsEqualLimits looks at what decides the quality of service. An absent request is the limit.
 func requestsEqualLimits(requests, limits corev1.ResourceList) bool {
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+	for _, name := range decisive {
 		limit, ok := limits[name]
 		if !ok || limit.IsZero() {
 			return false

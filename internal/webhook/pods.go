@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"gomodules.xyz/jsonpatch/v2"
@@ -82,7 +83,28 @@ func (h *PodInjector) params(ctx context.Context, namespace string) inject.Param
 	for i := range ranges.Items {
 		p.LimitRanges = append(p.LimitRanges, ranges.Items[i].Spec.Limits...)
 	}
+	var quotas corev1.ResourceQuotaList
+	if err := h.opts.Reader.List(ctx, &quotas, client.InNamespace(namespace)); err != nil {
+		logf.FromContext(ctx).Info("injecting without the namespace's ResourceQuotas", "reason", err.Error())
+		return p
+	}
+	p.CountsBestEffort = slices.ContainsFunc(quotas.Items, countsBestEffort)
 	return p
+}
+
+// countsBestEffort says whether a quota is for pods of this quality of service alone, or for all but them.
+func countsBestEffort(q corev1.ResourceQuota) bool {
+	of := func(scope corev1.ResourceQuotaScope) bool {
+		return scope == corev1.ResourceQuotaScopeBestEffort || scope == corev1.ResourceQuotaScopeNotBestEffort
+	}
+	if q.Spec.ScopeSelector != nil {
+		for _, m := range q.Spec.ScopeSelector.MatchExpressions {
+			if of(m.ScopeName) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(q.Spec.Scopes, of)
 }
 
 func (h *PodInjector) record(ctx context.Context, req admission.Request, pod *corev1.Pod, o inject.Outcome, changed bool) {

@@ -4,9 +4,12 @@
 package webhook
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -28,11 +31,11 @@ const readTimeout = time.Second
 
 // Options of the handlers.
 type Options struct {
-	// Params is the installation's part; Namespace, CoordinatorCA and LimitRanges are filled in per pod.
+	// Params is the installation's part; Namespace, CoordinatorCA, LimitRanges and CountsBestEffort are filled in per pod.
 	Params inject.Params
 	// Bundle returns the PEM bundle that verifies the coordinator; nil leaves it out.
 	Bundle func() []byte
-	// Reader reads from caches: LimitRanges, Pods, Namespaces, policies and accounts.
+	// Reader reads from caches: LimitRanges, ResourceQuotas, Pods, Namespaces, policies and accounts.
 	Reader client.Reader
 	// Live reads from the API server; nil is the manager's.
 	Live client.Reader
@@ -45,6 +48,9 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}
 	if o.Live == nil {
 		o.Live = mgr.GetAPIReader()
+	}
+	if err := awaitCaches(mgr); err != nil {
+		return err
 	}
 	pods := NewPodInjector(o)
 	if err := metrics.Registry.Register(pods.Outcomes); err != nil {
@@ -61,4 +67,15 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			WithValidatorCustomPath(AccountPath).
 			Complete(),
 	)
+}
+
+// awaitCaches has the manager wait, before it is ready, for what the injection of pods reads: else the first pods would be
+// made to fit what is not known yet.
+func awaitCaches(mgr ctrl.Manager) error {
+	for _, o := range []client.Object{&corev1.LimitRange{}, &corev1.ResourceQuota{}} {
+		if _, err := mgr.GetCache().GetInformer(context.Background(), o); err != nil {
+			return fmt.Errorf("cache %T: %w", o, err)
+		}
+	}
+	return nil
 }

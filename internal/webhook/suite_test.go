@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -107,8 +108,8 @@ func startSuite(ctx context.Context) (<-chan error, error) {
 	go func() { done <- mgr.Start(ctx) }()
 	namespaces := &metav1.PartialObjectMetadata{}
 	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	// The handlers have a second for a cache; the first to read one would wait for it to fill.
-	for _, o := range []client.Object{&v1alpha1.RateLimitPolicy{}, &v1alpha1.ProviderAccount{}, &corev1.LimitRange{}, &corev1.Pod{}, namespaces} {
+	// What pods are injected by, Setup waits for. The rest the manager's controllers read too.
+	for _, o := range []client.Object{&v1alpha1.RateLimitPolicy{}, &v1alpha1.ProviderAccount{}, &corev1.Pod{}, namespaces} {
 		if _, err := mgr.GetCache().GetInformer(ctx, o); err != nil {
 			return done, err
 		}
@@ -140,6 +141,8 @@ func newManager() (ctrl.Manager, error) {
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: env.Scheme, Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		// A handler that reads what nobody waited for fails.
+		Cache: cache.Options{ReaderFailOnMissingInformer: true},
 		WebhookServer: webhook.NewServer(webhook.Options{Port: -1}), // served by the replicas below
 	})
 	if err != nil {
