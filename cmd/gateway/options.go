@@ -7,8 +7,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/redisstore"
@@ -79,6 +82,11 @@ func (o *options) validate() error {
 		return fmt.Errorf("--drain %s is negative", o.drain)
 	case o.spoolMiB < 0:
 		return fmt.Errorf("--spool-mib %d is negative", o.spoolMiB)
+	case o.spoolMiB > maxSpoolMiB:
+		return fmt.Errorf("--spool-mib %d is more than %d", o.spoolMiB, maxSpoolMiB)
+	case o.namespace != "" && !validNamespace.MatchString(o.namespace):
+		// It parts the calls of one tenant from another's in a store that several use.
+		return fmt.Errorf("--%s %q is not a namespace's name", sidecar.FlagNamespace, o.namespace)
 	case o.deferredPassword != "" && o.deferredStore == "":
 		return errors.New("--deferred-store-password-file is for --deferred-store")
 	case o.deferredStore != "":
@@ -86,6 +94,29 @@ func (o *options) validate() error {
 			return fmt.Errorf("--%s: %w", sidecar.FlagDeferredStore, err)
 		}
 	}
+	if _, err := level(o.logLevel); err != nil {
+		return err
+	}
 	o.complete()
 	return o.budgets.validate(o)
+}
+
+// maxSpoolMiB is a terabyte: what is more is a mistake in the unit.
+const maxSpoolMiB = 1 << 20
+
+var validNamespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// level knows four words, as the manager's does.
+func level(word string) (slog.Level, error) {
+	switch strings.ToLower(word) {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
+	}
+	return slog.LevelInfo, fmt.Errorf("--log-level %q is not debug, info, warn or error", word)
 }

@@ -37,6 +37,10 @@ func run(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if flags.NArg() > 0 {
+		// Flags behind it would not be read, in silence; and it may be a password in the wrong place.
+		return errors.New("there is a word that is no flag's: write --flag=value")
+	}
 	if err := errors.Join(opts.Complete(os.Getenv), opts.Validate()); err != nil {
 		return err
 	}
