@@ -4,9 +4,11 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,12 +25,14 @@ const fenceSlack = time.Second
 // notices a lost lease only when it next looks, and a process that was paused does not notice at all.
 type fence struct {
 	resourcelock.Interface
+	// pod begins the identities of all processes of this pod; empty where it is not known which pod this is.
+	pod   string
 	now   func() time.Time
 	until atomic.Pointer[time.Time]
 }
 
-// newFence locks the lease as the elector would by itself.
-func newFence(config *rest.Config, namespace string) (*fence, error) {
+// newFence locks the lease as the elector would by itself. podUID may be empty.
+func newFence(config *rest.Config, namespace, podUID string) (*fence, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("name this replica: %w", err)
@@ -40,18 +44,44 @@ func newFence(config *rest.Config, namespace string) (*fence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach leases: %w", err)
 	}
-	identity := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}
+	pod := podPrefix(host, podUID)
+	identity := resourcelock.ResourceLockConfig{Identity: cmp.Or(pod, host+"_") + string(uuid.NewUUID())}
 	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, LeaseName, nil, leases, identity)
 	if err != nil {
 		return nil, fmt.Errorf("lock the lease: %w", err)
 	}
-	return fenced(lock), nil
+	return fenced(lock, pod), nil
 }
 
-func fenced(lock resourcelock.Interface) *fence {
-	f := &fence{Interface: lock, now: time.Now}
+// podPrefix tells pods apart by their UIDs: pods in the network of their node have one host name, and names of pods return.
+func podPrefix(host, uid string) string {
+	if uid == "" {
+		return ""
+	}
+	return host + "_" + uid + "_"
+}
+
+func fenced(lock resourcelock.Interface, pod string) *fence {
+	f := &fence{Interface: lock, pod: pod, now: time.Now}
 	f.until.Store(&time.Time{})
 	return f
+}
+
+// Get implements resourcelock.Interface. A lease of an earlier process of this pod is free: a container is started again only
+// when it has ended, so that nobody acts under it, and nobody need wait for its end.
+func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := f.Interface.Get(ctx)
+	if err != nil || !f.diedBefore(record.HolderIdentity) {
+		return record, raw, err
+	}
+	free := *record
+	free.HolderIdentity = ""
+	return &free, raw, nil
+}
+
+// diedBefore reports whether an identity is of an earlier process of this pod.
+func (f *fence) diedBefore(identity string) bool {
+	return f.pod != "" && identity != f.Identity() && strings.HasPrefix(identity, f.pod)
 }
 
 // Create implements resourcelock.Interface.

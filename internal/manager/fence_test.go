@@ -40,7 +40,7 @@ func (l *slowLock) Create(ctx context.Context, r resourcelock.LeaderElectionReco
 func TestTheFenceEndsBeforeTheLease(t *testing.T) {
 	now := leaseNow
 	lock := &slowLock{now: &now, took: 7 * time.Second, during: func() {}}
-	f := fenced(lock)
+	f := fenced(lock, "")
 	f.now = func() time.Time { return now }
 	if f.Until().After(now) {
 		t.Errorf("before anything was written it leads until %v", f.Until())
@@ -73,5 +73,40 @@ func TestTheFenceEndsBeforeTheLease(t *testing.T) {
 	}
 	if f.Until().After(now) {
 		t.Error("it leads after it gave the lease back")
+	}
+}
+
+// heldLock is a lease that somebody holds.
+type heldLock struct {
+	slowLock
+	holder string
+}
+
+func (*heldLock) Identity() string { return "manager-0_uid-1_now" }
+
+func (l *heldLock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return &resourcelock.LeaderElectionRecord{HolderIdentity: l.holder, LeaseDurationSeconds: 60, LeaderTransitions: 3}, []byte("raw"), nil
+}
+
+// What an earlier process of this pod held is free; everybody else's lease is waited for, those of pods with the same host name too.
+func TestOnlyTheLeaseOfThisPodsDeadIsFree(t *testing.T) {
+	for name, tc := range map[string]struct {
+		host, uid, holder, want string
+	}{
+		"an earlier process of this pod":      {"manager-0", "uid-1", "manager-0_uid-1_then", ""},
+		"this process":                        {"manager-0", "uid-1", "manager-0_uid-1_now", "manager-0_uid-1_now"},
+		"another pod of the same host":        {"manager-0", "uid-1", "manager-0_uid-2_then", "manager-0_uid-2_then"},
+		"another pod":                         {"manager-0", "uid-1", "manager-1_uid-2_then", "manager-1_uid-2_then"},
+		"a UID that begins as this one":       {"manager-0", "uid-1", "manager-0_uid-12_then", "manager-0_uid-12_then"},
+		"given back":                          {"manager-0", "uid-1", "", ""},
+		"outside a pod, whoever it is called": {"manager-0", "", "manager-0_uid-1_then", "manager-0_uid-1_then"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fenced(&heldLock{holder: tc.holder}, podPrefix(tc.host, tc.uid))
+			record, raw, err := f.Get(t.Context())
+			if err != nil || string(raw) != "raw" || record.LeaderTransitions != 3 || record.HolderIdentity != tc.want {
+				t.Errorf("%+v, %q, %v; want holder %q", record, raw, err, tc.want)
+			}
+		})
 	}
 }

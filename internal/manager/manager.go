@@ -97,7 +97,7 @@ func (p *parts) makeClients() error {
 }
 
 func (p *parts) makeManager() (err error) {
-	if p.fence, err = newFence(p.config, p.opts.Namespace); err != nil {
+	if p.fence, err = newFence(p.config, p.opts.Namespace, p.opts.PodUID); err != nil {
 		return err
 	}
 	p.mgr, err = ctrl.NewManager(p.config, ctrl.Options{

@@ -27,12 +27,15 @@ import (
 const (
 	envNamespace = "POD_NAMESPACE"
 	envAddress   = "POD_IP"
+	envPodUID    = "POD_UID"
 )
 
 // Options are the manager's settings.
 type Options struct {
 	// Namespace is the manager's own.
 	Namespace string
+	// PodUID is the pod's in which the manager runs; empty outside one.
+	PodUID string
 	// GatewayImage and GatewayPullPolicy are what injection puts into pods.
 	GatewayImage      string
 	GatewayPullPolicy string
@@ -86,6 +89,7 @@ func (o *Options) Complete(getenv func(string) string) error {
 	if o.AdvertiseAddress == "" {
 		o.AdvertiseAddress = getenv(envAddress)
 	}
+	o.PodUID = getenv(envPodUID)
 	if o.CoordinatorURL == "" && o.Namespace != "" {
 		o.CoordinatorURL = fmt.Sprintf("https://%s.%s.svc:9443", certs.CoordinatorService, o.Namespace)
 	}
@@ -114,8 +118,9 @@ func (o *Options) Validate() error {
 		// Not quoted: it may hold a password, which is what is wrong with it.
 		check(isStore(o.GatewayDeferredStore), "--gateway-deferred-store is not redis://[USER@]HOST[:PORT][/DATABASE] or rediss://…, of one server, without a password and parameters")
 	}
-	check(isHTTPS(o.CoordinatorURL), "--coordinator-url: %q is not an https address", o.CoordinatorURL)
-	check(net.ParseIP(o.AdvertiseAddress) != nil, "--advertise-address: %q is not an IP address", o.AdvertiseAddress)
+	// Not quoted: it may hold a password, and would stand in every pod.
+	check(isHTTPS(o.CoordinatorURL), "--coordinator-url is not https://HOST[:PORT], without a user and parameters")
+	check(isReachable(o.AdvertiseAddress), "--advertise-address: %q is not an IP address that others reach", o.AdvertiseAddress)
 	check(isPort(o.coordinatorPort()), "--coordinator-bind-address: %q has no port", o.CoordinatorAddress)
 	check(o.WebhookPort > 0 && o.WebhookPort < 1<<16, "--webhook-port: %d is no port", o.WebhookPort)
 	check(o.OpenShift == "auto" || o.OpenShift == "true" || o.OpenShift == "false", "--openshift: %q is not auto, true or false", o.OpenShift)
@@ -151,9 +156,16 @@ func isPullPolicy(p string) bool {
 	return false
 }
 
+// isHTTPS says whether gateways take the URL: they refuse a user in it, and no call has anything behind the path.
 func isHTTPS(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Scheme == "https" && u.Host != ""
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil &&
+		u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
+}
+
+func isReachable(address string) bool {
+	ip := net.ParseIP(address)
+	return ip != nil && !ip.IsUnspecified() && !ip.IsMulticast()
 }
 
 // isStore says whether gateways take the URL as their store. A password in it would stand in every pod's arguments.

@@ -21,7 +21,7 @@ import (
 )
 
 func inPod(name string) string {
-	return map[string]string{"POD_NAMESPACE": "headgate-system", "POD_IP": "10.0.0.5"}[name]
+	return map[string]string{"POD_NAMESPACE": "headgate-system", "POD_IP": "10.0.0.5", "POD_UID": "0e1b2c3d"}[name]
 }
 
 func parse(t *testing.T, args ...string) (*Options, error) {
@@ -44,7 +44,7 @@ func TestDefaultsComeFromTheDownwardAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.CoordinatorURL != "https://headgate-coordinator.headgate-system.svc:9443" || o.advertised() != "10.0.0.5:9443" || o.Namespace != "headgate-system" {
+	if o.CoordinatorURL != "https://headgate-coordinator.headgate-system.svc:9443" || o.advertised() != "10.0.0.5:9443" || o.Namespace != "headgate-system" || o.PodUID != "0e1b2c3d" {
 		t.Errorf("%+v, advertised %s", o, o.advertised())
 	}
 }
@@ -66,8 +66,12 @@ func TestEachFlagIsChecked(t *testing.T) {
 		"namespace":            {[]string{"--namespace=No_Such"}, "--namespace: "},
 		"image":                {[]string{"--gateway-image="}, "--gateway-image is required"},
 		"pull policy":          {[]string{"--gateway-image-pull-policy=Sometimes"}, "--gateway-image-pull-policy: "},
-		"plain coordinator":    {[]string{"--coordinator-url=http://c:1"}, "--coordinator-url: "},
+		"plain coordinator":    {[]string{"--coordinator-url=http://c:1"}, "--coordinator-url is not"},
 		"no address":           {[]string{"--advertise-address=somewhere"}, "--advertise-address: "},
+		"any address":          {[]string{"--advertise-address=0.0.0.0"}, "--advertise-address: "},
+		"a coordinator's user": {[]string{"--coordinator-url=https://u:sesame@c:1"}, "--coordinator-url is not"},
+		"a coordinator's word": {[]string{"--coordinator-url=https://c:1?password=sesame"}, "--coordinator-url is not"},
+		"no coordinator":       {[]string{"--coordinator-url=sesame:// c"}, "--coordinator-url is not"},
 		"no coordinator port":  {[]string{"--coordinator-bind-address=:0"}, "--coordinator-bind-address: "},
 		"webhook port":         {[]string{"--webhook-port=70000"}, "--webhook-port: "},
 		"openshift":            {[]string{"--openshift=maybe"}, "--openshift: "},
@@ -90,6 +94,9 @@ func TestEachFlagIsChecked(t *testing.T) {
 				t.Error(err)
 			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 				t.Errorf("got %v, want %q", err, tc.want)
+			}
+			if err != nil && (strings.Contains(err.Error(), "sesame") || strings.Contains(err.Error(), "secret")) {
+				t.Errorf("it says the password: %v", err)
 			}
 		})
 	}

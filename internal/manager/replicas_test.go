@@ -103,7 +103,7 @@ func kubeconfigFile(t *testing.T, user *rest.Config) string {
 	return path
 }
 
-func startReplica(t *testing.T, binary, kubeconfig string) *replica {
+func startReplica(t *testing.T, binary, kubeconfig string, variables ...string) *replica {
 	t.Helper()
 	r := &replica{
 		log: &syncBuffer{}, webhook: freeport.For(t), health: freeport.For(t), metrics: freeport.For(t), coordinator: freeport.For(t), done: make(chan error, 1),
@@ -112,6 +112,7 @@ func startReplica(t *testing.T, binary, kubeconfig string) *replica {
 	r.cmd = exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+system, "--gateway-image=headgate/gateway:test",
 		"--advertise-address=127.0.0.1", "--coordinator-bind-address="+r.coordinator, "--webhook-port="+webhookPort,
 		"--metrics-bind-address="+r.metrics, "--log-level=debug", "--health-probe-bind-address="+r.health)
+	r.cmd.Env = append(os.Environ(), variables...)
 	all := said.Tee(r.log)
 	r.cmd.Stdout, r.cmd.Stderr = all, all
 	if err := r.cmd.Start(); err != nil {
