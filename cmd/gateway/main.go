@@ -48,6 +48,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if probing {
 		return exitCode(probe(context.Background(), o.listen), stderr)
 	}
+	if fs.NArg() > 0 {
+		// What stands behind it would be taken for no flag, in silence. It may be a password in the wrong place.
+		return exitCode(errWords, stderr)
+	}
 	if err := o.validate(); err != nil {
 		return exitCode(err, stderr)
 	}
@@ -64,10 +68,9 @@ func exitCode(err error, stderr io.Writer) int {
 	return 1
 }
 
-func newLog(w io.Writer, level string) *slog.Logger {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		l = slog.LevelInfo
-	}
+var errWords = errors.New("there is a word that is no flag's: each value follows its flag, and nothing stands alone")
+
+func newLog(w io.Writer, word string) *slog.Logger {
+	l, _ := level(word) // which validate has looked at
 	return slog.New(logs.Handler(w, l))
 }
