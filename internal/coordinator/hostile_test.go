@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -30,14 +31,20 @@ type raw struct {
 	close func()
 }
 
-func (w *world) raw(token string) raw {
+func (w *world) raw(token string) raw { return w.rawFrom(figures.Pod{}, token) }
+
+// rawFrom is one at a pod's address.
+func (w *world) rawFrom(pod figures.Pod, token string) raw {
 	w.t.Helper()
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(w.ca)
 	protocols := &http.Protocols{}
 	protocols.SetHTTP2(true)
 	transport := &http.Transport{
-		Protocols: protocols, DialContext: w.dial, TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: serviceName},
+		Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: serviceName},
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			return w.dialFrom(ctx, pod, address)
+		},
 		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: 64 << 10}, // of what it does not read
 	}
 	ctx, cancel := context.WithCancel(context.Background())

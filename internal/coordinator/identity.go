@@ -126,19 +126,17 @@ func bearer(header http.Header) (string, bool) {
 }
 
 // authenticate verifies the caller once, with a bounded number of reviews at a time.
-func (s *Server) authenticate(ctx context.Context, header http.Header) (Identity, error) {
+func (s *Server) authenticate(ctx context.Context, header http.Header, from string) (Identity, error) {
 	token, ok := bearer(header)
 	if !ok {
 		return Identity{}, connect.NewError(connect.CodeUnauthenticated, errors.New("a bearer token is needed"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
-	select {
-	case s.reviews <- struct{}{}:
-		defer func() { <-s.reviews }()
-	case <-ctx.Done():
-		return Identity{}, connect.NewError(connect.CodeUnavailable, errors.New("too many gateways connect at once"))
+	if err := s.reviews.take(ctx, host(from)); err != nil {
+		return Identity{}, connect.NewError(connect.CodeUnavailable, err)
 	}
+	defer s.reviews.give()
 	id, err := s.opts.Reviewer.Review(ctx, token)
 	switch {
 	case errors.Is(err, ErrNotVerified):

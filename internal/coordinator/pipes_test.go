@@ -27,6 +27,20 @@ type end struct {
 	pod figures.Pod
 }
 
+// from is the server's end, whose address is the pod's.
+type from struct {
+	net.Conn
+	pod figures.Pod
+}
+
+// RemoteAddr implements net.Conn.
+func (f from) RemoteAddr() net.Addr { return podAddr(f.pod.Namespace + "." + f.pod.Name + ":1") }
+
+type podAddr string
+
+func (podAddr) Network() string  { return "pipe" }
+func (a podAddr) String() string { return string(a) }
+
 func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
 
 func (p *pipes) Accept() (net.Conn, error) {
@@ -45,7 +59,7 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 func (p *pipes) dial(ctx context.Context, pod figures.Pod) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
-	case p.conns <- server:
+	case p.conns <- from{server, pod}:
 		p.mu.Lock()
 		p.open = append(p.open, end{client, pod}, end{server, pod})
 		p.mu.Unlock()

@@ -21,7 +21,7 @@ type Server struct {
 	opts    Options
 	path    string
 	handler http.Handler
-	reviews chan struct{}
+	reviews *turns
 	changed chan struct{}
 	budgets *budgets
 
@@ -29,8 +29,7 @@ type Server struct {
 	spaces map[string]*space
 	// streams counts all that have an identity.
 	streams int
-	// parked counts those that wait for somebody to lead.
-	parked int
+	parked  parking
 	// stopped: Run has ended.
 	stopped bool
 	// dirty are the namespaces whose conditions may have changed.
@@ -51,12 +50,13 @@ func New(opts Options) *Server {
 	opts = opts.withDefaults()
 	s := &Server{
 		opts:    opts,
-		reviews: make(chan struct{}, opts.Bounds.Reviews),
+		reviews: newTurns(opts.Bounds.Reviews, opts.Bounds.Streams),
 		changed: make(chan struct{}, 1),
 		spaces:  map[string]*space{},
 		dirty:   map[string]struct{}{},
 		stats:   newStats(),
 		budgets: newBudgets(opts),
+		parked:  newParking(),
 	}
 	s.path, s.handler = wire.NewReportsHandler(s,
 		connect.WithReadMaxBytes(wire.MaxMessageBytes),
@@ -82,16 +82,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Connect implements wire.ReportsHandler.
 func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, wire.Down]) error {
-	if moved, err := s.elsewhere(ctx, conn); moved {
-		return err
+	// Where the leader is may be known to all, and costs nothing: a fleet that looks for it is not reviewed twice.
+	if address, self := s.opts.Leadership.Leader(); !self && address != "" {
+		return conn.Send(leaderMessage(address))
 	}
 	control, ok := ctx.Value(controlKey{}).(*http.ResponseController)
 	if !ok {
 		return connect.NewError(connect.CodeInternal, errors.New("the stream cannot be bounded in time"))
 	}
-	id, err := s.authenticate(ctx, conn.RequestHeader())
+	id, err := s.authenticate(ctx, conn.RequestHeader(), conn.Peer().Addr)
 	if err != nil {
 		return err
+	}
+	if address, self, err := s.leader(ctx, id.Pod); !self {
+		return elsewhere(conn, address, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,15 +118,11 @@ func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, 
 }
 
 // elsewhere answers for a replica that does not lead.
-func (s *Server) elsewhere(ctx context.Context, conn *connect.BidiStream[wire.Up, wire.Down]) (moved bool, err error) {
-	address, self := s.leader(ctx)
-	switch {
-	case self:
-		return false, nil
-	case address == "":
-		return true, connect.NewError(connect.CodeUnavailable, errors.New("nobody leads now"))
+func elsewhere(conn *connect.BidiStream[wire.Up, wire.Down], address string, err error) error {
+	if err != nil {
+		return err
 	}
-	return true, conn.Send(leaderMessage(address))
+	return conn.Send(leaderMessage(address))
 }
 
 func leaderMessage(address string) *wire.Down {
