@@ -27,12 +27,15 @@ import (
 const (
 	envNamespace = "POD_NAMESPACE"
 	envAddress   = "POD_IP"
+	envPodUID    = "POD_UID"
 )
 
 // Options are the manager's settings.
 type Options struct {
 	// Namespace is the manager's own.
 	Namespace string
+	// PodUID is the pod's in which the manager runs; empty outside one.
+	PodUID string
 	// GatewayImage and GatewayPullPolicy are what injection puts into pods.
 	GatewayImage      string
 	GatewayPullPolicy string
@@ -86,6 +89,7 @@ func (o *Options) Complete(getenv func(string) string) error {
 	if o.AdvertiseAddress == "" {
 		o.AdvertiseAddress = getenv(envAddress)
 	}
+	o.PodUID = getenv(envPodUID)
 	if o.CoordinatorURL == "" && o.Namespace != "" {
 		o.CoordinatorURL = fmt.Sprintf("https://%s.%s.svc:9443", certs.CoordinatorService, o.Namespace)
 	}
