@@ -5,6 +5,7 @@ package inject
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -211,5 +212,33 @@ func TestD16TheGatewayWaitsForNoneOfTheAppsSources(t *testing.T) {
 		if names[name] != n {
 			t.Errorf("the gateway has %d of %s, want %d", names[name], name, n)
 		}
+	}
+}
+
+// TestAnnotationsStayWithinWhatAPodMayHave: with more of them the API server refuses it.
+func TestAnnotationsStayWithinWhatAPodMayHave(t *testing.T) {
+	source := corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}}}
+	own := corev1.EnvVar{Name: "OPENAI_BASE_URL", Value: "https://theirs.example"}
+	reasons := map[Reason]int{}
+	for left := range 6000 {
+		pod := corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{
+			{Name: "app", EnvFrom: []corev1.EnvFromSource{source}}, {Name: "second", Env: []corev1.EnvVar{own}},
+		}}}
+		pod.Annotations = map[string]string{"x": strings.Repeat("x", maxAnnotations-left-1)}
+		pod.Spec.HostNetwork = left%7 == 0
+		after, outcome := Inject(pod, testParams())
+		if n := annotationSize(&after); n > maxAnnotations {
+			t.Fatalf("with room for %d there are %d bytes of annotations", left, n)
+		}
+		if (after.Annotations[sidecar.AnnotationContract] == "") == (outcome.Reason == Injected) {
+			t.Fatalf("with room for %d: %s, annotations %v", left, outcome.Reason, len(after.Annotations))
+		}
+		if again, _ := Inject(after, testParams()); len(again.Annotations) != len(after.Annotations) || len(again.Spec.InitContainers) != len(after.Spec.InitContainers) {
+			t.Fatalf("with room for %d the second injection changes the pod", left)
+		}
+		reasons[outcome.Reason]++
+	}
+	if reasons[Injected] == 0 || reasons[SkippedAnnotations] == 0 || reasons[SkippedHostNetwork] == 0 {
+		t.Errorf("outcomes %v", reasons)
 	}
 }

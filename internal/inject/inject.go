@@ -53,6 +53,7 @@ const (
 	SkippedNameTaken        Reason = "SkippedNameTaken"
 	SkippedPortTaken        Reason = "SkippedPortTaken"
 	SkippedLimitRange       Reason = "SkippedLimitRange"
+	SkippedAnnotations      Reason = "SkippedAnnotations"
 	RefusedNoNativeSidecars Reason = "RefusedNoNativeSidecars"
 	RefusedNoImage          Reason = "RefusedNoImage"
 )
@@ -61,7 +62,7 @@ const (
 func Reasons() []Reason {
 	return []Reason{
 		Injected, SkippedOptOut, SkippedNamespace, SkippedHostNetwork, SkippedWindows, SkippedMirrorPod,
-		SkippedNameTaken, SkippedPortTaken, SkippedLimitRange, RefusedNoNativeSidecars, RefusedNoImage,
+		SkippedNameTaken, SkippedPortTaken, SkippedLimitRange, SkippedAnnotations, RefusedNoNativeSidecars, RefusedNoImage,
 	}
 }
 

@@ -26,6 +26,8 @@ func refuse(pod *corev1.Pod, p Params, present bool) Outcome {
 		return o
 	}
 	switch {
+	case annotationSize(pod) > maxAnnotations-annotationRoom:
+		return Outcome{Reason: SkippedAnnotations, Message: "the pod has as many annotations as it may have, and the gateway's would be too many"}
 	case !p.NativeSidecars:
 		return Outcome{
 			Reason:  RefusedNoNativeSidecars,
@@ -82,7 +84,8 @@ func refuseCollision(spec *corev1.PodSpec) Outcome {
 	}
 	ours := volumes()
 	for _, v := range spec.Volumes {
-		if slices.ContainsFunc(ours, func(o corev1.Volume) bool { return o.Name == v.Name }) {
+		// The gateway's own are left over where its container was taken out of a copy.
+		if slices.ContainsFunc(ours, func(o corev1.Volume) bool { return o.Name == v.Name && !sameSource(&o, &v) }) {
 			return Outcome{Reason: SkippedNameTaken, Message: "a volume has the reserved name " + v.Name}
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
@@ -64,4 +66,19 @@ func addMissingVolumes(spec *corev1.PodSpec) {
 			spec.Volumes = append(spec.Volumes, ours)
 		}
 	}
+}
+
+// sameSource says whether a volume holds what ours of its name does; the API server has added defaults to it.
+func sameSource(ours, v *corev1.Volume) bool {
+	switch o := &ours.VolumeSource; {
+	case o.ConfigMap != nil:
+		return v.ConfigMap != nil && v.ConfigMap.Name == o.ConfigMap.Name && ptr.Deref(v.ConfigMap.Optional, false) && len(v.ConfigMap.Items) == 0
+	case o.Secret != nil:
+		return v.Secret != nil && v.Secret.SecretName == o.Secret.SecretName && ptr.Deref(v.Secret.Optional, false) && len(v.Secret.Items) == 0
+	case o.Projected != nil:
+		return v.Projected != nil && equality.Semantic.DeepEqual(v.Projected.Sources, o.Projected.Sources)
+	case o.DownwardAPI != nil:
+		return v.DownwardAPI != nil && equality.Semantic.DeepEqual(v.DownwardAPI.Items, o.DownwardAPI.Items)
+	}
+	return v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault && equality.Semantic.DeepEqual(v.EmptyDir.SizeLimit, ours.EmptyDir.SizeLimit)
 }

@@ -142,7 +142,7 @@ func newManager() (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: env.Scheme, Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		// A handler that reads what nobody waited for fails.
-		Cache: cache.Options{ReaderFailOnMissingInformer: true},
+		Cache:         cache.Options{ReaderFailOnMissingInformer: true},
 		WebhookServer: webhook.NewServer(webhook.Options{Port: -1}), // served by the replicas below
 	})
 	if err != nil {
