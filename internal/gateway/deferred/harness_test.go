@@ -227,6 +227,8 @@ func (r *room) start() {
 	done := make(chan struct{})
 	go func() { defer close(done); q.Run(ctx, r.provider) }()
 	r.queue, r.stop = q, func() { cancel(); <-done }
+	// It tends its store as it begins: beside a test's first steps that would be at one moment or another.
+	synctest.Wait()
 }
 
 func (r *room) take(l proxy.Later) string {
