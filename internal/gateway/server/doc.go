@@ -4,7 +4,8 @@
 // Package server runs the gateway's listeners: calls on the loopback addresses, metrics and health on the
 // pod's; and drains them at the end.
 //
-// Invariants: no timeout cuts a healthy stream or a body on its way; slow headers are cut; on the end the
+// Invariants: no timeout cuts a healthy stream or a body on its way; slow headers are cut; a panic ends its own call
+// and is told without what it quotes; on the end the
 // data listener goes on accepting until the app has been quiet for a moment or the bound is reached, since
 // the app's last calls come after the signal.
 //

@@ -69,11 +69,11 @@ func newServer(opts Options) *Server {
 	s := &Server{opts: opts, failed: make(chan error, 4)}
 	errorLog := slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug)
 	s.data = &http.Server{
-		Handler: opts.Data, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: guarded(opts.Data, opts.Log), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: errorLog,
 	}
 	s.admin = &http.Server{
-		Handler: opts.Admin, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
+		Handler: guarded(opts.Admin, opts.Log), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
 		IdleTimeout: idleTimeout, ErrorLog: errorLog,
 	}
 	return s

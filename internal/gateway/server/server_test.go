@@ -16,9 +16,18 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/headgate-dev/headgate/internal/logs"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// shown is what the server logs, in which no key and no prompt may stand.
+var (
+	shown canary.Watch
+	said  = slog.New(logs.Handler(shown.Log("the server's log"), slog.LevelDebug))
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(shown.Over(m)) }
 
 // listenFor starts a server whose calls are counted by busy.
 func listenFor(t *testing.T, ctx context.Context, busy *atomic.Int64, last *atomic.Int64) (*Server, <-chan error) {
@@ -27,7 +36,7 @@ func listenFor(t *testing.T, ctx context.Context, busy *atomic.Int64, last *atom
 		Data:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
 		Admin: http.NotFoundHandler(), DataAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0",
 		Busy:       func() (int64, time.Time) { return busy.Load(), time.Unix(0, last.Load()) },
-		DrainBound: 10 * time.Minute, Log: slog.New(slog.DiscardHandler),
+		DrainBound: 10 * time.Minute, Log: said,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +91,7 @@ func TestD15OthersReachHealthAndNoCalls(t *testing.T) {
 	s, err := Listen(t.Context(), Options{
 		Data:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
 		Admin: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), AdminAddress: ":0",
-		DataAddress: "127.0.0.1:0", Busy: func() (int64, time.Time) { return 0, time.Time{} }, Log: slog.New(slog.DiscardHandler),
+		DataAddress: "127.0.0.1:0", Busy: func() (int64, time.Time) { return 0, time.Time{} }, Log: said,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +128,7 @@ func TestD15OthersReachHealthAndNoCalls(t *testing.T) {
 // TestB10SlowHeadersAreCut: whoever sends a byte now and then does not hold a connection.
 func TestB10SlowHeadersAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(Options{Data: http.NotFoundHandler(), Admin: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})
+		s := newServer(Options{Data: http.NotFoundHandler(), Admin: http.NotFoundHandler(), Log: said})
 		for name, srv := range map[string]*http.Server{"data": s.data, "admin": s.admin} {
 			near, far := net.Pipe()
 			l := &single{conn: far, done: make(chan struct{})}
