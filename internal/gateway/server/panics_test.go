@@ -58,7 +58,7 @@ func TestPanicsAreToldWithoutWhatWasInHand(t *testing.T) {
 		"nothing":       {func(call) { var m map[string]int; m["x"] = 1 }, "nil map"},
 		"a type":        {func(c call) { var v any = key(c.key); _ = v.(error) }, "interface conversion"},
 		"a text":        {func(c call) { panic("cannot read " + c.prompt) }, `"a string"`},
-		"an error":      {func(c call) { panic(fmt.Errorf("parse %q", c.key)) }, `"a *fmt.wrapError`},
+		"an error":      {func(c call) { panic(fmt.Errorf("parse %q", c.key)) }, `"a *errors.errorString`},
 		"a wrapped one": {func(c call) { panic(errors.Join(errors.New(c.prompt), io.EOF)) }, `"a *errors.joinError"`},
 		"bytes":         {func(c call) { panic(c.body) }, `"a []uint8"`},
 		"all of it":     {func(c call) { panic(c) }, `"a server.call"`},
