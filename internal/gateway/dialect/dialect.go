@@ -214,6 +214,8 @@ type MeterOptions struct {
 	Stream bool
 	// StripUsage removes the usage chunk that InjectUsage asked for.
 	StripUsage bool
+	// Choices is how many the request asks for; 0 is 1.
+	Choices int64
 }
 
 // Meter reads a response as it passes. Write returns what to send on: p itself, unless an injected chunk

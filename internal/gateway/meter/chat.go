@@ -31,9 +31,12 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 		t.complete = true
 		return false
 	}
+	if t.several != nil {
+		return severalChoices(t, name, data)
+	}
 	finish := t.finish.after(data)
-	if finish == nil || string(name) == "error" {
-		return unusualChat(t, data)
+	if finish == nil || string(name) == nameOfErrors {
+		return unusualChat(t, name, data)
 	}
 	if starts(finish, '"') && !bytes.HasPrefix(finish, emptyString) {
 		lastChunk(t, data)
@@ -49,10 +52,13 @@ func chat(t *tally, name, data []byte) (usageChunk bool) {
 	return false
 }
 
+// nameOfErrors is what events are called that are errors, whatever is in them.
+const nameOfErrors = "error"
+
 // chatChunk are the members of a chunk or a document that are looked at, each read once.
 type chatChunk struct {
-	raw                                   string
-	object, failure, usage, groq, choices gjson.Result
+	raw                                         string
+	object, kind, failure, usage, groq, choices gjson.Result
 }
 
 func readChunk(data []byte) chatChunk {
@@ -75,6 +81,8 @@ func (c *chatChunk) at(name string) *gjson.Result {
 	switch name {
 	case "object":
 		return &c.object
+	case "type":
+		return &c.kind
 	case "error":
 		return &c.failure
 	case "usage":
@@ -99,22 +107,41 @@ func lastChunk(t *tally, data []byte) {
 	t.complete, t.content = true, true
 }
 
+// failedAs finds the error of an event, whose name may say it all.
+func (c *chatChunk) failedAs(name, data []byte) (document []byte, failed bool) {
+	if document, failed = c.failed(); !failed && string(name) == nameOfErrors {
+		return data, true
+	}
+	return document, failed
+}
+
 // failed finds the error of a chunk or a document: beside the choices, in place of all, or, with
 // OpenRouter and Groq, in members of their own.
 func (c *chatChunk) failed() (document []byte, failed bool) {
-	if isError(c.failure) || c.object.Str == "error" {
+	if isError(c.failure) || c.object.Str == nameOfErrors || c.kind.Str == nameOfErrors {
 		return []byte(c.raw), true
 	}
-	e := c.groq.Get("error")
-	if choice := c.choices.Get("0"); !isError(e) && choice.Get("finish_reason").Str == "error" {
-		if e = choice.Get("error"); !isError(e) {
-			return []byte(c.raw), true
+	if e := c.groq.Get("error"); isError(e) {
+		return within(e), true
+	}
+	c.choices.ForEach(func(_, choice gjson.Result) bool {
+		if failed = choice.Get("finish_reason").Str == nameOfErrors; !failed {
+			return true
 		}
-	}
-	if !isError(e) {
-		return nil, false
-	}
-	return []byte(`{"error":` + e.Raw + "}"), true
+		if document = []byte(c.raw); isError(choice.Get("error")) {
+			document = within(choice.Get("error"))
+		}
+		return false
+	})
+	return document, failed
+}
+
+// within is an error as the member of a document.
+func within(e gjson.Result) []byte { return []byte(`{"error":` + e.Raw + "}") }
+
+// empty reports that there is no choice; some say null for none, or nothing.
+func (c *chatChunk) empty() bool {
+	return c.choices.Type == gjson.Null || c.choices.IsArray() && c.choices.Get("#").Int() == 0
 }
 
 // add reads the usage of a chunk or a document. It is within a member of its own with Groq.
@@ -125,16 +152,15 @@ func (c *chatChunk) add(u *dialect.Usage) {
 
 // unusualChat reads an event without a finish reason: the usage chunk, an error, or a chunk of a provider
 // that leaves the reason out.
-func unusualChat(t *tally, data []byte) (usageChunk bool) {
+func unusualChat(t *tally, name, data []byte) (usageChunk bool) {
 	c := readChunk(data)
 	c.add(&t.usage)
-	if document, failed := c.failed(); failed {
+	if document, failed := c.failedAs(name, data); failed {
 		t.fail(document)
 		return false
 	}
-	if !c.choices.IsArray() || c.choices.Get("#").Int() == 0 {
-		// Some say null for no choices, or nothing.
-		return c.usage.IsObject() && (c.choices.IsArray() || c.choices.Type == gjson.Null)
+	if c.empty() {
+		return c.usage.IsObject()
 	}
 	if n := anyText(data, chatTexts); n > 0 {
 		t.delta(n)
@@ -142,8 +168,10 @@ func unusualChat(t *tally, data []byte) (usageChunk bool) {
 	return false
 }
 
-// isError reports whether the value of a member named error is one.
-func isError(v gjson.Result) bool { return v.IsObject() || v.Type == gjson.String && v.Str != "" }
+// isError reports whether the value of a member named error is one: an object, a text, or the word that there is one.
+func isError(v gjson.Result) bool {
+	return v.IsObject() || v.Type == gjson.True || v.Type == gjson.String && v.Str != ""
+}
 
 // maxUsageChunk is how long a chunk may be that is held back because it may be the injected one.
 const maxUsageChunk = 16 << 10

@@ -35,10 +35,13 @@ func cohere(t *tally, name, data []byte) bool {
 	case "stream-end":
 		addCohere(&t.usage, gjson.GetBytes(data, "response.meta"))
 		t.complete, t.content = true, true
-	case "error":
+	case nameOfErrors:
 		t.fail(data)
 	case "":
 		v := gjson.ParseBytes(data)
+		if isError(v.Get("error")) || v.Get("message").Type == gjson.String {
+			t.fail(data) // answers have their message as an object, if they have one
+		}
 		addCohere(&t.usage, v.Get("usage"))
 		addCohere(&t.usage, v.Get("meta"))
 	}
@@ -48,8 +51,13 @@ func cohere(t *tally, name, data []byte) bool {
 func cohereEnd(t *tally, data []byte) {
 	delta := gjson.GetBytes(data, "delta")
 	addCohere(&t.usage, delta.Get("usage"))
-	if e := delta.Get("error"); isError(e) && delta.Get("finish_reason").Str != "COMPLETE" {
+	reason := delta.Get("finish_reason").Str
+	switch e := delta.Get("error"); {
+	case isError(e) && reason != "COMPLETE":
 		t.fail([]byte(`{"message":` + e.Raw + "}"))
+		return
+	case reason == "ERROR":
+		t.fail(data)
 		return
 	}
 	t.complete, t.content = true, true

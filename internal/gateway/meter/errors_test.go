@@ -91,6 +91,24 @@ func TestA11ErrorsInStreamsOfEachFormat(t *testing.T) {
 			dialect.FormatChat, typeJSON, `{"choices":[{"message":{"content":"half"},"finish_reason":"error","error":{"code":502}}],"usage":{}}`, true,
 			`{"error":{"code":502}}`,
 		},
+		"a name that says it, and codes alone": {
+			dialect.FormatChat, typeEvents, "event: error\ndata: {\"code\":\"rate_limit_exceeded\",\"message\":\"slow\"}\n\n", false,
+			`{"code":"rate_limit_exceeded","message":"slow"}`,
+		},
+		"a name that says it, and words": {dialect.FormatChat, typeEvents, "event: error\ndata: over capacity\n\n", false, "over capacity"},
+		"a type that says it":            {dialect.FormatChat, typeEvents, events(`{"type":"error","message":"gone"}`), false, `{"type":"error","message":"gone"}`},
+		"that there is one":              {dialect.FormatChat, typeEvents, events(`{"error":true,"message":"gone"}`), false, `{"error":true,"message":"gone"}`},
+		"the second of two choices": {
+			dialect.FormatChat, typeEvents, events(`{"choices":[{"finish_reason":"error"},{"index":1,"finish_reason":"error"}]}`), false,
+			`{"choices":[{"finish_reason":"error"},{"index":1,"finish_reason":"error"}]}`,
+		},
+		"Anthropic's, by a proxy":  {dialect.FormatMessages, typeEvents, events(`{"error":{"message":"gone"}}`), false, `{"error":{"message":"gone"}}`},
+		"a response's, by a proxy": {dialect.FormatResponses, typeEvents, events(`{"type":"response.error","error":{"code":"x"}}`), false, `{"type":"response.error","error":{"code":"x"}}`},
+		"Cohere, without its words": {
+			dialect.FormatCohere, typeEvents, events(`{"type":"message-end","delta":{"finish_reason":"ERROR"}}`), false,
+			`{"type":"message-end","delta":{"finish_reason":"ERROR"}}`,
+		},
+		"Cohere, flat":   {dialect.FormatCohere, typeEvents, events(`{"message":"gone"}`), false, `{"message":"gone"}`},
 		"Groq":           {dialect.FormatChat, typeEvents, events(`{"choices":[{"finish_reason":"stop"}],"x_groq":{"error":"over capacity"}}`), false, `{"error":"over capacity"}`},
 		"vLLM":           {dialect.FormatChat, typeEvents, events(`{"object":"error","message":"gone"}`), false, `{"object":"error","message":"gone"}`},
 		"xAI's document": {dialect.FormatChat, typeJSON, `{"code":"x","error":"gone"}`, true, `{"error":"gone"}`},
@@ -124,6 +142,8 @@ func TestNoErrorIsFoundWhereNoneIs(t *testing.T) {
 		contentType, text string
 	}{
 		"null":          {dialect.FormatChat, typeEvents, string(data(`{"error":null,"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))},
+		"false":         {dialect.FormatChat, typeEvents, string(data(`{"error":false,"type":"chunk","choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))},
+		"Cohere":        {dialect.FormatCohere, typeEvents, string(data(`{"type":"message-start","delta":{"message":{"role":"assistant"}}}`))},
 		"empty":         {dialect.FormatChat, typeEvents, string(data(`{"error":"","choices":[]}`))},
 		"document":      {dialect.FormatResponses, typeJSON, `{"object":"response","error":null}`},
 		"Gemini":        {dialect.FormatGenerate, typeEvents, string(data(`{"candidates":[{"content":{"parts":[{"text":"{\"error\":{}}"}]}}]}`))},

@@ -42,11 +42,20 @@ func candidates(t *tally, v gjson.Result) {
 			googlePart(t, part)
 			return true
 		})
-		if reason := candidate.Get("finishReason"); reason.Type == gjson.String && reason.Str != "FINISH_REASON_UNSPECIFIED" {
-			t.complete, t.content = true, true
-		}
+		reason := candidate.Get("finishReason")
+		t.candidate(candidate.Get("index"), reason.Type == gjson.String && reason.Str != "FINISH_REASON_UNSPECIFIED")
 		return true
 	})
+}
+
+// candidate notes a piece of one, and whether it is its last. The number 0 is left out.
+func (t *tally) candidate(index gjson.Result, last bool) {
+	if t.several != nil {
+		t.several.saw(index.Int(), last)
+		t.complete, t.content = t.several.over(), t.content || last
+	} else if last {
+		t.complete, t.content = true, true
+	}
 }
 
 // googlePart counts a part. What is no text (a call of a function, an image) counts as one token at least.

@@ -30,8 +30,12 @@ func messages(t *tally, name, data []byte) bool {
 		t.complete, t.content = true, true
 	case "content_block_stop":
 		t.content = true
-	case "error":
+	case nameOfErrors:
 		t.fail(data)
+	case "": // proxies put errors of their own into a stream
+		if isError(gjson.GetBytes(data, "error")) {
+			t.fail(data)
+		}
 	}
 	return false
 }

@@ -34,8 +34,12 @@ func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classif
 		s.headers(&t.usage, h)
 	}
 	opts.Stream = opts.Stream || op.Stream
+	framing := framingOf(h.Get("Content-Type"), s, opts)
+	if framing != document && opts.Choices > 1 {
+		t.several = &choices{}
+	}
 	r := reading{tally: t, shape: s}
-	switch framingOf(h.Get("Content-Type"), s, opts) {
+	switch framing {
 	case framedEvents:
 		m := &eventMeter{reading: r}
 		if opts.StripUsage {
@@ -76,6 +80,14 @@ var framings = map[string]framing{
 	"application/x-jsonlines":            framedLines,
 	"application/json-seq":               framedLines,
 	"application/stream+json":            framedLines,
+}
+
+// Framed reports whether a content type is one of a stream, whose pieces matter one by one and which says itself when it
+// is over.
+func Framed(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	_, ok := framings[strings.ToLower(strings.TrimSpace(kind))]
+	return ok
 }
 
 func framingOf(contentType string, s *shape, opts dialect.MeterOptions) framing {

@@ -27,14 +27,14 @@ func responses(t *tally, name, data []byte) bool {
 		return false
 	}
 	switch string(kind) {
-	case "response.completed", "response.incomplete", "response.failed":
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
 		v := gjson.GetBytes(data, "response")
 		addOpenAI(&t.usage, v.Get("usage"))
 		t.complete = true
 		if string(kind) == "response.failed" {
 			t.fail([]byte(v.Raw))
 		}
-	case "error":
+	case nameOfErrors, "response.error":
 		t.fail(data)
 	case "": // a document
 		addOpenAI(&t.usage, gjson.GetBytes(data, "usage"))

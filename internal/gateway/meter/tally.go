@@ -22,6 +22,8 @@ type tally struct {
 	// noOutput: the answer holds vectors, not text.
 	noOutput bool
 	classify Classifier
+	// several are the choices of a stream that was asked for more than one, else nil.
+	several *choices
 	// chunk is what was unwrapped last.
 	chunk []byte
 	// finish, use and words are where the members of the last events were.

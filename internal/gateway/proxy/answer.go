@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	meters "github.com/headgate-dev/headgate/internal/gateway/meter"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
 	"github.com/headgate-dev/headgate/internal/policy/decide"
 )
@@ -59,13 +59,15 @@ func (c *call) markInside(resp *http.Response, meter dialect.Meter) {
 	c.markExhausted(resp, failure, nil, c.quotaReset(failure.Wait, now), now)
 }
 
-// streamTypes are the media types of bodies that come in pieces which matter one by one, and say when they are over.
-var streamTypes = [...]string{"text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"}
+// streams says that a response comes in pieces which matter one by one, and says when it is over.
+func streams(h http.Header) bool { return meters.Framed(h.Get("Content-Type")) }
 
-// streams says that a response is of such a type.
-func streams(h http.Header) bool {
-	kind := strings.ToLower(h.Get("Content-Type"))
-	return slices.ContainsFunc(streamTypes[:], func(t string) bool { return strings.HasPrefix(kind, t) })
+func isJSON(h http.Header) bool { return strings.HasPrefix(h.Get("Content-Type"), "application/json") }
+
+// unframed says that nothing but the end of its connection ends a response, as with HTTP/1.0: where that came early only
+// the content tells.
+func unframed(resp *http.Response) bool {
+	return resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0
 }
 
 // meter is the meter of a response; what cannot be read is not metered.
@@ -75,12 +77,12 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 	}
 	coding := encoding(h)
 	if coding == "" {
-		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.splice != nil})
+		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.splice != nil, Choices: c.req.Choices})
 	}
 	if decode := decoderOf(coding); decode != nil {
 		plain := h.Clone()
 		plain.Del("Content-Encoding")
-		meter := c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream})
+		meter := c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream, Choices: c.req.Choices})
 		return &compressedMeter{Meter: meter, decode: decode, brotli: coding == "br"}
 	}
 	return &blind{}
@@ -103,7 +105,7 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		},
 	}
 	// A stream asked for may also be an array of documents, which says when it is over by its last bracket.
-	r.mustEnd = c.op.Metered && (streams(resp.Header) || c.op.Stream)
+	r.mustEnd = c.op.Metered && (streams(resp.Header) || c.op.Stream || unframed(resp) && isJSON(resp.Header))
 	r.lenient = c.cfg.facts.Name == facts.Generic
 	c.copyHeader(resp.Header)
 	if c.splice != nil {
@@ -112,6 +114,9 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 	}
 	end := r.run(opts.hold)
 	r.finish()
+	if c.splice == nil {
+		c.copyTrailer(resp.Trailer)
+	}
 	c.begun = r.committed
 	if r.committed {
 		c.status = resp.StatusCode
@@ -131,6 +136,15 @@ func (c *call) copyHeader(h http.Header) {
 	upstream.CopyResponse(c.w.Header(), h)
 	if c.from != nil {
 		c.w.Header().Set(HeaderFailover, c.hop())
+	}
+}
+
+// copyTrailer passes on what a provider says behind its body, where the answer has a place for it.
+func (c *call) copyTrailer(h http.Header) {
+	for name, values := range h {
+		if len(values) > 0 {
+			c.w.Header()[http.TrailerPrefix+name] = values
+		}
 	}
 }
 
@@ -181,7 +195,7 @@ func (c *call) endAnswer(end ending) {
 	}
 }
 
-var errTruncated = errors.New("it broke off before its first content")
+var errTruncated = errors.New("its answer broke off before its end")
 
 // failedInside handles a failure that came inside a success before any content.
 func (c *call) failedInside(resp *http.Response, failure dialect.Failure, reading *dialect.Reading) *again {
@@ -276,6 +290,7 @@ func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *agai
 	}
 	end := r.run(false)
 	r.finish()
+	c.copyTrailer(resp.Trailer)
 	c.status, c.begun = resp.StatusCode, true
 	c.outcome = outcomeFailed
 	if gone || end == endedByClient {

@@ -18,7 +18,7 @@ const failureTime = 5 * time.Second
 // giveBack puts what was held of a stream that failed back in front of the rest: where the call is not sent
 // again, the failure is what the client gets, and nothing at all would look like an empty success.
 func (r *relay) giveBack() {
-	held := slices.Concat(r.held, r.meter.Close())
+	held := slices.Concat(r.held, r.closeMeter())
 	r.resp.Body = &prefixed{Reader: io.MultiReader(bytes.NewReader(held), r.resp.Body), Closer: r.resp.Body}
 	// What was injected may have been taken out.
 	r.resp.Header.Del("Content-Length")

@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -63,6 +64,8 @@ type relay struct {
 	closed    bool
 	held      []byte
 	writeErr  error
+	// metered: the meter was told the end.
+	metered bool
 
 	remaining int64 // of a stated Content-Length; -1 if none
 	stallAt   time.Time
@@ -117,9 +120,16 @@ func (r *relay) peek(buf []byte) (end ending, done bool) {
 func (r *relay) peeked(p []byte, err error) (end ending, done, committed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := r.meter.Write(p)
+	r.count(len(p))
+	out, short := r.cutShort(r.meter.Write(p))
+	if short {
+		return endedByUpstream, true, r.committed
+	}
 	if !r.committed {
 		r.held = append(r.held, out...)
+		if errors.Is(err, io.EOF) {
+			r.held = append(r.held, r.closeMeter()...) // the last event may lack its blank line
+		}
 		if _, failed := r.meter.StreamFailure(); failed && !r.meter.ContentSeen() {
 			return endedByFailure, true, false
 		}
@@ -133,7 +143,6 @@ func (r *relay) peeked(p []byte, err error) (end ending, done, committed bool) {
 	} else {
 		r.sendLocked(out)
 	}
-	r.count(len(p))
 	if end, done := r.over(err); done {
 		return end, true, true
 	}
@@ -171,7 +180,11 @@ func (r *relay) copy(buf []byte) ending {
 		n, err := r.resp.Body.Read(buf)
 		if n > 0 {
 			r.count(n)
-			r.sendLocked(r.meter.Write(buf[:n]))
+			out, short := r.cutShort(r.meter.Write(buf[:n]))
+			if short {
+				return endedByUpstream
+			}
+			r.sendLocked(out)
 			if r.progress != nil {
 				r.progress(r.meter.OutputSoFar())
 			}
@@ -192,6 +205,16 @@ func (r *relay) count(n int) {
 	}
 }
 
+// cutShort finds a stream that is at the end of its stated length without having said that it is over. Its last bytes
+// must stay: with them the client would have all that it was told to expect. out is what goes on otherwise.
+func (r *relay) cutShort(passed []byte) (out []byte, short bool) {
+	if !r.mustEnd || r.remaining != 0 {
+		return passed, false
+	}
+	out = append(bytes.Clone(passed), r.closeMeter()...)
+	return out, r.truncated()
+}
+
 // over says whether the relay is at its end, and sends what the meter still holds.
 func (r *relay) over(err error) (ending, bool) {
 	switch {
@@ -202,7 +225,7 @@ func (r *relay) over(err error) (ending, bool) {
 	case !errors.Is(err, io.EOF):
 		return endedByUpstream, true
 	}
-	r.sendLocked(r.meter.Close())
+	r.sendLocked(r.closeMeter())
 	if r.writeErr != nil {
 		return endedByClient, true
 	}
@@ -210,6 +233,15 @@ func (r *relay) over(err error) (ending, bool) {
 		return endedByUpstream, true
 	}
 	return endedWell, true
+}
+
+// closeMeter ends the meter, once, and returns what it still held.
+func (r *relay) closeMeter() []byte {
+	if r.metered {
+		return nil
+	}
+	r.metered = true
+	return r.meter.Close()
 }
 
 // truncated says that a stream was over before it said so.

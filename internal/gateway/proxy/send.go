@@ -151,7 +151,7 @@ func (c *call) unreachable(err error) {
 	}
 	c.refuse(dialect.Refusal{
 		Status: http.StatusBadGateway, Reason: reasonUpstream, RetryAfter: time.Second,
-		Message: prefix + c.cfg.display + " gave no answer: " + short(spokenError(err)),
+		Message: prefix + c.cfg.display + " gave no answer: " + short(upstream.Spoken(err)),
 	})
 }
 

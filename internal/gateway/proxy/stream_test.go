@@ -22,7 +22,13 @@ import (
 // open starts a streamed call and returns its response.
 func (w *world) open(ctx context.Context, path, body string) *http.Response {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gateway"+path, strings.NewReader(body))
+	return w.request(ctx, http.MethodPost, path, body)
+}
+
+// request starts a call and returns its response.
+func (w *world) request(ctx context.Context, method, path, body string) *http.Response {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, "http://gateway"+path, strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
