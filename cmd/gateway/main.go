@@ -57,7 +57,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	return exitCode(serve(ctx, &o, newLog(stderr, o.logLevel)), stderr)
+	log := newLog(stderr, o.logLevel)
+	logs.Library(log)
+	return exitCode(serve(ctx, &o, log), stderr)
 }
 
 func exitCode(err error, stderr io.Writer) int {

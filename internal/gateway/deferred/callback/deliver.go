@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -105,7 +104,7 @@ func (c *Client) Deliver(ctx context.Context, d *Delivery, hosts []string) error
 	// The transport is used without a client: redirects are not followed.
 	resp, err := c.transport.Load().RoundTrip(req)
 	if err != nil {
-		return withoutURL(err)
+		return quiet{err}
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -129,11 +128,9 @@ func (d *Delivery) head(h http.Header) {
 	}
 }
 
-// withoutURL takes the URL out of an error: its query may hold a secret of the caller's.
-func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
+// quiet is an error whose text has neither the URL, whose query may hold a secret of the caller's, nor what the callback's
+// host said: it was sent the answer.
+type quiet struct{ error }
+
+func (q quiet) Error() string { return upstream.Spoken(q.error) }
+func (q quiet) Unwrap() error { return q.error }
