@@ -26,10 +26,10 @@ func (r *Reconciler) applyPlan(ctx context.Context, seen *observed, state *names
 	case seen.needsPlan():
 		data := map[string]string{sidecar.PlanKey: string(state.decided.json)}
 		return r.apply(ctx, r.Client, seen.namespace, sidecar.PlanConfigMap, seen.planObject, data)
-	case seen.planObject == nil:
+	case !ours(seen.planObject):
 		return nil
 	}
-	return r.remove(ctx, r.Client, seen.planObject)
+	return r.release(ctx, r.Client, seen.planObject, func(key string) bool { return key == sidecar.PlanKey })
 }
 
 // applyEnv keeps the base-URL variables for containers that use envFrom: wherever pods may be injected, so
@@ -38,10 +38,47 @@ func (r *Reconciler) applyEnv(ctx context.Context, seen *observed) error {
 	if seen.optedIn || len(seen.policies) > 0 || seen.gateways() {
 		return r.apply(ctx, r.Env, seen.namespace, sidecar.EnvConfigMap, seen.envObject, inject.EnvData())
 	}
-	if seen.envObject == nil {
+	if !ours(seen.envObject) {
 		return nil
 	}
-	return r.remove(ctx, r.Env, seen.envObject)
+	variables := inject.EnvData()
+	return r.release(ctx, r.Env, seen.envObject, func(key string) bool { _, is := variables[key]; return is })
+}
+
+// ours reports whether there is an object that this package has made, or made its own. One of the name may be older.
+func ours(cm *corev1.ConfigMap) bool {
+	if cm == nil {
+		return false
+	}
+	for key, value := range managedBy {
+		if cm.Labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// release deletes an object of ours, unless somebody else keeps something in it: then what is ours goes.
+func (r *Reconciler) release(ctx context.Context, reader client.Reader, cm *corev1.ConfigMap, own func(key string) bool) error {
+	theirs := len(cm.BinaryData) > 0
+	for key := range cm.Data {
+		theirs = theirs || !own(key)
+	}
+	if !theirs {
+		return r.remove(ctx, reader, cm)
+	}
+	if err := r.Client.Apply(ctx, corev1ac.ConfigMap(cm.Name, cm.Namespace), r.applyOptions(reader)...); err != nil {
+		return fmt.Errorf("apply ConfigMap %s: %w", cm.Name, err)
+	}
+	return nil
+}
+
+func (r *Reconciler) applyOptions(reader client.Reader) []client.ApplyOption {
+	options := []client.ApplyOption{client.FieldOwner(FieldOwner), client.ForceOwnership}
+	if r.cachedElsewhere(reader) {
+		options = append(options, client.DisableReadYourWritesConsistency)
+	}
+	return options
 }
 
 // apply writes a ConfigMap if it is not there or not as it should be. One that somebody made immutable can
@@ -56,12 +93,8 @@ func (r *Reconciler) apply(ctx context.Context, reader client.Reader, namespace,
 		}
 	}
 	logf.FromContext(ctx).V(1).Info("applying", "configMap", name)
-	options := []client.ApplyOption{client.FieldOwner(FieldOwner), client.ForceOwnership}
-	if r.cachedElsewhere(reader) {
-		options = append(options, client.DisableReadYourWritesConsistency)
-	}
 	want := corev1ac.ConfigMap(name, namespace).WithLabels(managedBy).WithData(data)
-	if err := r.Client.Apply(ctx, want, options...); err != nil {
+	if err := r.Client.Apply(ctx, want, r.applyOptions(reader)...); err != nil {
 		return fmt.Errorf("apply ConfigMap %s: %w", name, err)
 	}
 	return nil
@@ -77,12 +110,7 @@ func upToDate(present *corev1.ConfigMap, data map[string]string) bool {
 			return false
 		}
 	}
-	for key, value := range managedBy {
-		if present.Labels[key] != value {
-			return false
-		}
-	}
-	return true
+	return ours(present)
 }
 
 // remove deletes just the object that was seen.

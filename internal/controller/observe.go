@@ -41,7 +41,7 @@ type observed struct {
 
 // gone: there is nothing to keep in step, and nothing of ours left to remove.
 func (o *observed) gone() bool {
-	return o.terminating || (!o.needsPlan() && o.planObject == nil && o.envObject == nil && !o.optedIn)
+	return o.terminating || (!o.needsPlan() && !ours(o.planObject) && !ours(o.envObject) && !o.optedIn)
 }
 
 // gateways reports whether pods have one.

@@ -162,7 +162,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 // act applies what was decided and hands the plan to the gateways. The push does not wait for a failing
 // API server: the stream is what makes an edit quick.
 func (r *Reconciler) act(ctx context.Context, seen *observed, state *namespace) error {
-	if seen.needsPlan() || seen.planObject != nil {
+	if seen.needsPlan() || ours(seen.planObject) {
 		r.Plans.SetPlan(seen.namespace, state.decided.plan.Revision, state.decided.json)
 	}
 	return ignoreTerminating(errors.Join(r.applyPlan(ctx, seen, state), r.applyEnv(ctx, seen)))
