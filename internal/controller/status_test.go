@@ -85,21 +85,6 @@ func TestProgrammedFollowsAcknowledgement(t *testing.T) {
 	}
 }
 
-// E1: gateways that report and carry nothing cause no write.
-//
-// Fault E1: A controller that wrote status at every look woke itself by its own writes.
-// Headgate: Without traffic nothing is written and no object changes; reports do not cause reconciles.
-func TestE1NoTrafficLeavesObjectsAlone(t *testing.T) {
-	ns := env.Namespace(t, nil)
-	createPod(t, ns, "web", nil, true)
-	applyPolicy(t, ns, "default", "", "400k")
-	gateways.report(ns, "default", reporting(1, "web"))
-	eventually(t, func() string { return cmp.Diff("True/Acknowledged", reason(getPolicy(t, ns, "default"), "Programmed")) })
-	quiet(t, func() { gateways.report(ns, "default", reporting(1, "web")) }, func() string {
-		return getPolicy(t, ns, "default").ResourceVersion + " " + planObject(t, ns).ResourceVersion
-	})
-}
-
 // E4: edits of the spec and writes of the status in a storm of both: no edit is lost, and the last status
 // speaks of the last spec.
 //

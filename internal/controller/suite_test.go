@@ -261,8 +261,13 @@ spec:
 // applyPolicy applies a policy as people do, with kubectl.
 func applyPolicy(t *testing.T, namespace, name, selector, amount string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, policyYAML, name, namespace, selector, amount), 0o600); err != nil {
+	applyAll(t, fmt.Sprintf(policyYAML, name, namespace, selector, amount))
+}
+
+func applyAll(t *testing.T, yaml string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	env.RunKubectl(t, "apply", "-f", file)
