@@ -84,6 +84,9 @@ func (s *Scanner) Enter(open byte) bool {
 	return true
 }
 
+// Full reports that nothing further can be entered: what is next can only be skipped.
+func (s *Scanner) Full() bool { return s.depth == maxDepth }
+
 // Key returns the next member's name and leaves the scanner at its value; the object's end is consumed and
 // answers false. first is true for the first member, and the caller passes the same variable each time.
 func (s *Scanner) Key(first *bool) (String, bool) {

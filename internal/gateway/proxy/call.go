@@ -212,7 +212,7 @@ func (c *call) read() bool {
 		c.cfg.tally.NotReplayable.Add(1)
 	}
 	if c.op.Metered {
-		c.req = d.ReadRequest(c.op, c.r.Header.Get("Content-Type"), body.Bytes)
+		c.req = c.readRequest(body.Bytes)
 		c.req.Stream = c.req.Stream || c.op.Stream
 		if !body.Replayable() {
 			// Of a body that is not held, the part that was not read counts as text.

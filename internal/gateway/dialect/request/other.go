@@ -47,11 +47,14 @@ func readOther(contentType string, body []byte, costs Costs) (dialect.Request, b
 func readForm(boundary string, body []byte, costs Costs) dialect.Request {
 	r := reader{costs: costs}
 	delimiter := []byte("--" + boundary)
-	if !bytes.HasPrefix(body, delimiter) {
-		return unknown(body)
-	}
-	rest := body[len(delimiter):]
 	between := append([]byte("\r\n"), delimiter...)
+	rest, ok := bytes.CutPrefix(body, delimiter)
+	if !ok {
+		// Anything may stand before the first field, and means nothing.
+		if _, rest, ok = bytes.Cut(body, between); !ok {
+			return unknown(body)
+		}
+	}
 	for range maxFields {
 		if bytes.HasPrefix(rest, []byte("--")) {
 			return r.request
@@ -63,7 +66,7 @@ func readForm(boundary string, body []byte, costs Costs) dialect.Request {
 		r.field(rest[:end])
 		rest = rest[end+len(between):]
 	}
-	return unknown(body)
+	return r.asFar(body)
 }
 
 func (r *reader) field(field []byte) {

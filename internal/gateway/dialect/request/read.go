@@ -15,8 +15,12 @@ import (
 // does.
 type Costs struct{ Image, Audio, Document, Video int64 }
 
-// maxModel bounds the model's name; the longest known is below 100.
-const maxModel = 256
+const (
+	// maxModel bounds the model's name; the longest known is below 100.
+	maxModel = 256
+	// longestEscape is what a character takes at most in a JSON string.
+	longestEscape = len(`\u0061`)
+)
 
 // Read reads body, a JSON object of a format that nobody has named.
 func Read(body []byte, costs Costs) dialect.Request {
@@ -28,6 +32,7 @@ func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) 
 	if r, ok := readOther(contentType, body, costs); ok {
 		return r
 	}
+	body = inUTF8(body)
 	f := formats[op.Format]
 	if f == nil {
 		f = unnamed
@@ -55,11 +60,19 @@ func readObject(f *format, body []byte, costs Costs, sample tokens.Sample) diale
 		r.member(f.top.of(key))
 	}
 	if r.Err() || !r.AtEnd() {
-		return unknown(body)
+		return r.asFar(body)
 	}
 	r.request.TextBytes = min(r.request.TextBytes, int64(len(body))) // broken escapes may stand for more than they take
 	r.request.TokensPerByte = r.sample.PerByte()
 	return r.request
+}
+
+// asFar is what is known of a body that cannot be read to its end, as one that is too large to hold: what was said before, and
+// all of it costs as text.
+func (r *reader) asFar(body []byte) dialect.Request {
+	known := unknown(body)
+	known.Model, known.Stream, known.MaxOutputTokens, known.Choices = r.request.Model, r.request.Stream, r.request.MaxOutputTokens, r.request.Choices
+	return known
 }
 
 func unknown(body []byte) dialect.Request { return dialect.Request{TextBytes: int64(len(body))} }
@@ -120,14 +133,15 @@ func (r *reader) model() {
 		r.Skip()
 		return
 	}
-	if text, ok := r.Text(); ok && len(text.Raw) <= maxModel {
+	// A name is as long as what it stands for: one in escapes takes six times that.
+	if text, ok := r.Text(); ok && len(text.Raw) <= longestEscape*maxModel && text.Len() <= maxModel {
 		r.request.Model = text.Value()
 	}
 }
 
 func (r *reader) streamOptions() {
 	r.request.WantsUsage = false
-	if !r.Enter('{') {
+	if r.Full() || !r.Enter('{') {
 		r.Skip()
 		return
 	}
@@ -145,7 +159,7 @@ func (r *reader) streamOptions() {
 }
 
 func (r *reader) settings() {
-	if !r.Enter('{') {
+	if r.Full() || !r.Enter('{') {
 		r.Skip()
 		return
 	}

@@ -12,6 +12,9 @@ func (r *reader) walk(n role, told medium) (open media) {
 		r.whole()
 		return media{}
 	}
+	if r.tooDeep() {
+		return media{}
+	}
 	switch r.Kind() {
 	case '"':
 		if text, ok := r.Text(); ok {
@@ -34,6 +37,18 @@ func (r *reader) walk(n role, told medium) (open media) {
 		r.number()
 	}
 	return open
+}
+
+// tooDeep counts what is nested deeper than anything is entered as it stands: what is read must not end with it, since a
+// provider may read on.
+func (r *reader) tooDeep() bool {
+	if kind := r.Kind(); !r.Full() || kind != '{' && kind != '[' {
+		return false
+	}
+	start := r.Pos()
+	r.Skip()
+	r.plainText(r.Since(start))
+	return true
 }
 
 // number counts one of an array of tokens, which are legal input: a token each, and input is estimated at a token

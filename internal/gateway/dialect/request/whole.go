@@ -8,6 +8,9 @@ import "github.com/headgate-dev/headgate/internal/gateway/jsonscan"
 // whole counts a value with all its names and brackets, as compact JSON without escapes: schemas and arguments are
 // shown to the model as they are, but not as the client wrote them.
 func (r *reader) whole() {
+	if r.tooDeep() {
+		return
+	}
 	switch r.Kind() {
 	case '"':
 		if text, ok := r.Text(); ok {
