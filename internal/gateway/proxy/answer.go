@@ -34,6 +34,9 @@ func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 	c.cfg.ceilings.answered(c.account, c.estimate.Input+c.estimate.Output)
 	c.cfg.gate.Succeeded(c.ticket)
 	stream := c.req.Stream || streams(resp.Header)
+	if c.op.Metered && !c.signed {
+		unzip(resp)
+	}
 	meter := c.meter(resp.Header, stream)
 	opts := relayOptions{stream: stream, hold: stream && c.replayable()}
 	if stream && c.ticket.Metered {
@@ -200,6 +203,9 @@ var errTruncated = errors.New("its answer broke off before its end")
 // failedInside handles a failure that came inside a success before any content.
 func (c *call) failedInside(resp *http.Response, failure dialect.Failure, reading *dialect.Reading) *again {
 	now := c.now()
+	if failure.RejectsUsage && c.splice != nil {
+		return c.withoutUsage(resp, admission.Rejected, now)
+	}
 	c.settle(admission.Settlement{Kind: admission.Rejected})
 	reading.Add(failure)
 	wait, source, guided := c.guidance(reading, failure.Class)

@@ -35,7 +35,9 @@ func classifyEvent(document []byte) dialect.Failure {
 	if name == "" {
 		name = wrapped(&d)
 	}
-	return failed(http.StatusInternalServerError, name, d)
+	f := failed(http.StatusInternalServerError, name, d)
+	f.RejectsUsage = failure.NamesUsage(d)
+	return f
 }
 
 // wrapped reads {"throttlingException":{"message":…}}.

@@ -123,6 +123,7 @@ func (d Dialect) classifyEvent(event []byte) dialect.Failure {
 	doc := document(nil, event)
 	f := Failed{Status: eventStatus(doc), Document: doc, InStream: true}
 	out := d.failure(f)
+	out.RejectsUsage = failure.NamesUsage(doc)
 	out.Wait, out.Waits = d.Spec.hint(f, time.Time{})
 	return out
 }

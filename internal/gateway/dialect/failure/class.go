@@ -60,6 +60,12 @@ func RejectsUsage(status int, d Document) bool {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 		return false
 	}
+	return NamesUsage(d)
+}
+
+// NamesUsage reports whether an error speaks of stream_options. Inside a stream, where it has no status, that is all there
+// is to tell that it is about them.
+func NamesUsage(d Document) bool {
 	text := string(d.Text)
 	return strings.Contains(text, "stream_options") || strings.Contains(text, "include_usage")
 }

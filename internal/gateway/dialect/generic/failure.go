@@ -34,6 +34,7 @@ func hint(d failure.Document) (wait time.Duration, ok bool) {
 func classifyEvent(document []byte) dialect.Failure {
 	d := failure.Read(nil, document)
 	f := failure.New(classify(http.StatusInternalServerError, d), d)
+	f.RejectsUsage = failure.NamesUsage(d)
 	f.Wait, f.Waits = hint(d)
 	return f
 }

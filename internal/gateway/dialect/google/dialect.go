@@ -69,6 +69,7 @@ func (Dialect) NewMeter(op dialect.Operation, h http.Header, opts dialect.MeterO
 func classifyEvent(document []byte) dialect.Failure {
 	e := readError(http.StatusInternalServerError, failure.Read(nil, document), time.Time{})
 	f := e.failure()
+	f.RejectsUsage = failure.NamesUsage(e.Document)
 	f.Wait, f.Waits = e.wait, e.waits
 	return f
 }

@@ -34,6 +34,7 @@ func classifyEvent(document []byte) dialect.Failure {
 	d := failure.Read(nil, document)
 	f := failure.New(Classify(EventStatus(d), d), d)
 	f.Budget = Budget(d)
+	f.RejectsUsage = failure.NamesUsage(d)
 	f.Wait, f.Waits = hint(d)
 	return f
 }
