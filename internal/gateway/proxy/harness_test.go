@@ -27,7 +27,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
-// shown is what the gateway logs of all calls, in which no key may stand.
+// shown is what the gateway logs of all calls, in which no key and no prompt may stand.
 var (
 	shown  canary.Watch
 	logged = shown.Log("the log")
@@ -253,5 +253,13 @@ func perMinute(name, budget string, amount int64) plan.Limit {
 
 // message is a body for Anthropic whose text has about so many tokens by the unlearned estimate.
 func message(tokens int) string {
-	return `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role":"user","content":"` + strings.Repeat("a ", tokens) + `"}]}`
+	return `{"model":"claude-sonnet-4-5","max_tokens":16,"messages":[{"role":"user","content":"` + marked(strings.Repeat("a ", tokens)) + `"}]}`
+}
+
+// marked is a prompt with the mark by which it would be found, and as long as without.
+func marked(text string) string {
+	if len(text) < len(canary.PromptMark) {
+		return text
+	}
+	return canary.PromptMark + text[len(canary.PromptMark):]
 }

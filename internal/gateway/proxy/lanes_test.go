@@ -33,7 +33,7 @@ func fiveLanes(limits ...plan.Limit) plan.Route {
 
 // chatOf is a chat call of a model with about so many tokens.
 func chatOf(model string, tokens int) string {
-	return `{"model":"` + model + `","max_tokens":4,"messages":[{"role":"user","content":"` + strings.Repeat("a ", tokens) + `"}]}`
+	return `{"model":"` + model + `","max_tokens":4,"messages":[{"role":"user","content":"` + marked(strings.Repeat("a ", tokens)) + `"}]}`
 }
 
 func TestFirstLaneWhoseRuleHoldsTakesTheCall(t *testing.T) {

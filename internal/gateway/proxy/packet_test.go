@@ -27,7 +27,7 @@ func (c counting) Write(p []byte) (int, error) {
 
 // TestASmallCallIsOnePacket: a head that is sent before its body wakes the provider twice.
 func TestASmallCallIsOnePacket(t *testing.T) {
-	stream := `{"model":"gpt-4.1","stream":true,"messages":[{"role":"user","content":"` + strings.Repeat("a ", 1500) + `"}]}`
+	stream := `{"model":"gpt-4.1","stream":true,"messages":[{"role":"user","content":"` + marked(strings.Repeat("a ", 1500)) + `"}]}`
 	cases := map[string]struct {
 		path, body string
 		want       int64
