@@ -4,8 +4,6 @@
 package webhook
 
 import (
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -90,38 +87,6 @@ func TestD1PodsOutsideTheSelectorsAreNeverSent(t *testing.T) {
 	if a, b := len(calls.in(unlabelled)), len(calls.in(labelled)); a != 1 || b != 1 {
 		t.Errorf("%d and %d requests, want one each", a, b)
 	}
-}
-
-func TestD1OutageAdmitsPodsUninjected(t *testing.T) {
-	shipped, err := readManifests(filepath.Join(env.Root, "config", "webhook", "pod_injection.yaml"))
-	if err != nil || len(shipped) == 0 {
-		t.Fatal(err)
-	}
-	for _, o := range shipped {
-		webhooks, _, _ := unstructured.NestedSlice(o.Object, "webhooks")
-		for _, w := range webhooks {
-			if got, _, _ := unstructured.NestedFieldNoCopy(w.(map[string]any), "timeoutSeconds"); fmt.Sprint(got) != "3" {
-				t.Errorf("an API server waits for %v s", got)
-			}
-		}
-	}
-	namespace := env.Namespace(t, optedIn)
-	defer front.set(forward)
-	for name, m := range map[string]mode{"refused": refuse, "silent": hang} {
-		t.Run(name, func(t *testing.T) {
-			front.set(m)
-			begin := time.Now()
-			pod := create(t, newPod(namespace, name))
-			if took := time.Since(begin); took > patience {
-				t.Errorf("took %s", took)
-			}
-			if isInjected(pod) {
-				t.Error("injected by a webhook that is down")
-			}
-		})
-	}
-	front.set(forward)
-	mustBeInjected(t, create(t, newPod(namespace, "afterwards")))
 }
 
 // TestD5NamespaceComesFromTheRequest: a controller's pod has neither name nor namespace at admission.

@@ -66,6 +66,13 @@ func (b *balancer) set(m mode) {
 	b.held = nil
 }
 
+// asked is how many connections are held.
+func (b *balancer) asked() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.held)
+}
+
 func (b *balancer) serve() {
 	for {
 		conn, err := b.listener.Accept()

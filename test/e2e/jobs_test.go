@@ -31,11 +31,14 @@ func TestD2JobsComplete(t *testing.T) {
 	n.startJob(t, "good", endSpec("--tokens=100"))
 	n.startJob(t, "bad", endSpec(tooLarge))
 	n.startPod(t, "bare", endSpec("--tokens=100"))
+	again := endSpec("--tokens=100")
+	again.RestartPolicy = corev1.RestartPolicyOnFailure
+	n.startJob(t, "again", again)
 	tests := []struct {
 		app   string
 		phase corev1.PodPhase
 		exit  int32
-	}{{"good", corev1.PodSucceeded, 0}, {"bad", corev1.PodFailed, 1}, {"bare", corev1.PodSucceeded, 0}}
+	}{{"good", corev1.PodSucceeded, 0}, {"bad", corev1.PodFailed, 1}, {"bare", corev1.PodSucceeded, 0}, {"again", corev1.PodSucceeded, 0}}
 	for _, tc := range tests {
 		pod := n.ended(t, tc.app)
 		app := exitOf(pod.Status.ContainerStatuses, "app")
@@ -46,6 +49,9 @@ func TestD2JobsComplete(t *testing.T) {
 		if pod.Status.Phase != tc.phase || app.ExitCode != tc.exit {
 			t.Errorf("%s: %s, exit %d; want %s, %d", tc.app, pod.Status.Phase, app.ExitCode, tc.phase, tc.exit)
 		}
+		if gateway.ExitCode != 0 { // a Job's podFailurePolicy looks at it too
+			t.Errorf("%s: the gateway ended with %d", tc.app, gateway.ExitCode)
+		}
 		took := gateway.FinishedAt.Sub(app.FinishedAt.Time)
 		t.Logf("%s: the gateway ended %s after the app", tc.app, took)
 		if took > 30*time.Second {
@@ -53,8 +59,9 @@ func TestD2JobsComplete(t *testing.T) {
 		}
 	}
 	n.mustEnd(t, "good", batchv1.JobComplete)
+	n.mustEnd(t, "again", batchv1.JobComplete)
 	n.mustEnd(t, "bad", batchv1.JobFailed)
-	n.mustArrive(t, 2)
+	n.mustArrive(t, 3)
 }
 
 func (n tenant) startJob(t *testing.T, name string, spec corev1.PodSpec) {
