@@ -53,7 +53,10 @@ func waitingForImage(pod *corev1.Pod) []corev1.ContainerStatus {
 
 func ourAnnotations(all map[string]string) map[string]string {
 	var out map[string]string
-	for _, key := range []string{sidecar.AnnotationContract, sidecar.AnnotationOutcome, sidecar.AnnotationUnrouted, sidecar.AnnotationRoutingUnknown} {
+	for _, key := range []string{
+		sidecar.AnnotationContract, sidecar.AnnotationOutcome, sidecar.AnnotationUnrouted, sidecar.AnnotationRoutingUnknown,
+		sidecar.AnnotationAllowHostNetwork, // which the webhook asks after
+	} {
 		if value, ok := all[key]; ok {
 			if out == nil {
 				out = map[string]string{}

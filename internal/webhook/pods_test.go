@@ -110,6 +110,15 @@ func TestD5NamespaceComesFromTheRequest(t *testing.T) {
 	if strings.Contains(string(last.Object.Raw), `"namespace"`) {
 		t.Log("the API server filled in the namespace; the unit test covers its absence")
 	}
+	for name, path := range map[string]string{
+		sidecar.EnvPodName: "metadata.name", sidecar.EnvPodUID: "metadata.uid", sidecar.EnvNamespace: "metadata.namespace",
+	} {
+		if !slices.ContainsFunc(pod.Spec.InitContainers[0].Env, func(e corev1.EnvVar) bool {
+			return e.Name == name && e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == path
+		}) {
+			t.Errorf("%s is not the running pod's own: %+v", name, pod.Spec.InitContainers[0].Env)
+		}
+	}
 	if got := pod.Spec.InitContainers[0].Resources.Limits.Memory().String(); got != "200Mi" {
 		t.Errorf("memory limit %s, want the one of the request's namespace, 200Mi", got)
 	}

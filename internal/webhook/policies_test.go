@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/inject"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
@@ -122,8 +123,17 @@ func TestFirstPolicyNamesThePodsToRestart(t *testing.T) {
 	optedOut := newPod(namespace, "d")
 	optedOut.Labels = map[string]string{v1alpha1.LabelInject: v1alpha1.InjectDisabled}
 	create(t, optedOut)
+	annotated := func(name string, hostNetwork bool, annotations map[string]string) {
+		pod := newPod(namespace, name)
+		pod.Annotations, pod.Spec.HostNetwork = annotations, hostNetwork
+		create(t, pod)
+	}
+	annotated("copied", false, map[string]string{sidecar.AnnotationContract: "1", sidecar.AnnotationOutcome: string(inject.Injected)})
+	annotated("on-host", true, map[string]string{sidecar.AnnotationAllowHostNetwork: "true"})
+	annotated("on-host-and-skipped", true, nil)
+	annotated("skipped", false, map[string]string{sidecar.AnnotationOutcome: "SkippedWindows: the gateway runs on Linux only"})
 	c, heard := warningClient(t)
-	want := "3 pods run without a gateway, governed only after a restart: kubectl -n " + namespace +
+	want := "5 pods run without a gateway, governed only after a restart: kubectl -n " + namespace +
 		" rollout restart deployment/support statefulset/ingest"
 	label := "kubectl label namespace " + namespace + " headgate.dev/inject=enabled"
 	awaitWarning(t, c, heard, namespace, want)

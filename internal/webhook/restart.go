@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/inject"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/workload"
 )
@@ -90,10 +91,24 @@ func isMissing(pod *corev1.Pod, selector labels.Selector) bool {
 	switch {
 	case pod.DeletionTimestamp != nil, pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
 		return false
-	case pod.Labels[v1alpha1.LabelInject] == v1alpha1.InjectDisabled, pod.Spec.HostNetwork:
+	case pod.Labels[v1alpha1.LabelInject] == v1alpha1.InjectDisabled:
+		return false
+	case pod.Spec.HostNetwork && pod.Annotations[sidecar.AnnotationAllowHostNetwork] != "true":
 		return false
 	}
-	return pod.Annotations[sidecar.AnnotationContract] == "" && selector.Matches(labels.Set(pod.Labels))
+	return !seen(pod) && selector.Matches(labels.Set(pod.Labels))
+}
+
+// seen says whether injection has done with a pod what it does. Annotations alone say no such thing: templates are copied
+// from pods.
+func seen(pod *corev1.Pod) bool {
+	reason, _, _ := strings.Cut(pod.Annotations[sidecar.AnnotationOutcome], ":")
+	if reason != "" && reason != string(inject.Injected) {
+		return true
+	}
+	return pod.Annotations[sidecar.AnnotationContract] != "" && slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == sidecar.ContainerName
+	})
 }
 
 func restartWarnings(ns *metav1.PartialObjectMetadata, missing []corev1.Pod) []string {
