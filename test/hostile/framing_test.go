@@ -52,7 +52,7 @@ func framings() []framing {
 		{"headers named as of one connection", request("GET /openai/v1/a HTTP/1.1", "Connection: close, Content-Length, Host, X-Api-Key, Authorization\r\n", ""), []int{200}, []string{"GET " + basePath + "/v1/a "}, 0},
 		{"HTTP/1.0", request("GET /openai/v1/a HTTP/1.0", "", ""), []int{200}, []string{"GET " + basePath + "/v1/a "}, 0},
 		{"an expectation that is met", request(chatLine, "Expect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n", "{}"), nil, []string{chat + "{}"}, 0},
-	}, chunks(), refused())
+	}, chunks(), siblings(), refused())
 }
 
 // chunks are bodies in chunks.

@@ -111,7 +111,8 @@ func checkPaths(t *testing.T, calls []seen, want string) {
 	}
 }
 
-// TestMethodsThatAreNoCalls: none of them makes a tunnel, and OPTIONS * is about the gateway.
+// TestMethodsThatAreNoCalls: none of them makes a tunnel or has a request sent back with the gateway's key, and OPTIONS * is
+// about the gateway.
 func TestMethodsThatAreNoCalls(t *testing.T) {
 	t.Parallel()
 	h := start(t, nil, nil)
@@ -123,6 +124,11 @@ func TestMethodsThatAreNoCalls(t *testing.T) {
 		{"CONNECT /openai/v1/models HTTP/1.1", 403},
 		{"CONNECT 169.254.169.254:80 HTTP/1.1", 403},
 		{"OPTIONS * HTTP/1.1", 200},
+		{"TRACE /anthropic/v1/models HTTP/1.1", 405},
+		{"TRACE /openai/v1/models HTTP/1.1", 405},
+		{"TRACK /anthropic/v1/models HTTP/1.1", 405},
+		{"trace /anthropic/v1/models HTTP/1.1", 405},
+		{"TRACE / HTTP/1.1", 405},
 		{"OPTIONS http://" + h.anthropic.host + "/ HTTP/1.1", 403},
 		{"PRI * HTTP/1.1", 404},
 		{"PRI * HTTP/2.0", 404},

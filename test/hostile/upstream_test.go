@@ -92,7 +92,7 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // hopByHop headers and marks of framing that must not be passed on.
-var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Te", "Trailer", "Upgrade", "Http2-Settings", "Expect", "Transfer-Encoding"}
+var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Te", "Trailer", "Upgrade", "Http2-Settings", "Expect", "Transfer-Encoding", "Content_length", "Transfer_encoding"}
 
 // wellFormed fails unless the request's framing is beyond doubt.
 func (s *seen) wellFormed(t *testing.T) {

@@ -29,6 +29,10 @@ func split(r *http.Request) (name, rest string, bad *problem) {
 			"headgate: this is not an open proxy; call a route, such as /openai/v1/chat/completions.",
 		}
 	}
+	if strings.EqualFold(r.Method, http.MethodTrace) || strings.EqualFold(r.Method, "TRACK") {
+		// Whoever answers that repeats the request, with the key that the gateway put in.
+		return "", "", &problem{http.StatusMethodNotAllowed, "headgate_no_trace", "headgate: requests are not sent back."}
+	}
 	path := strings.TrimLeft(r.URL.EscapedPath(), "/")
 	name, rest, _ = strings.Cut(path, "/")
 	rest = "/" + rest

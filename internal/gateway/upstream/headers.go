@@ -6,6 +6,7 @@ package upstream
 import (
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +39,7 @@ func PrepareRequest(h http.Header) {
 	// The body was read already: nothing is left to expect.
 	delete(h, "Expect")
 	for name := range h {
-		if strings.HasPrefix(name, "Headgate-") {
+		if strings.HasPrefix(name, "Headgate-") || framesToSome(name) {
 			delete(h, name)
 		}
 	}
@@ -46,6 +47,17 @@ func PrepareRequest(h http.Header) {
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = noAgent
 	}
+}
+
+// framesToSome finds names that some servers read as one that frames a request or belongs to its connection: where headers
+// become variables, as with CGI, an underscore is a dash.
+func framesToSome(name string) bool {
+	if !strings.Contains(name, "_") {
+		return false
+	}
+	name = strings.ReplaceAll(name, "_", "-")
+	same := func(other string) bool { return strings.EqualFold(name, other) }
+	return same("Content-Length") || same("Host") || slices.ContainsFunc(hopByHop[:], same)
 }
 
 // idempotencyKeys are what makes net/http take a POST for one that it may send again by itself, where a
