@@ -26,10 +26,13 @@ func TestA6AnSDKThatDoesNotObeyAddsNoSendsInsideTheWait(t *testing.T) {
 			t.Run(name+"/"+mark[0], func(t *testing.T) {
 				s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, tc.guidance...) })
 				simulate(t, s, onePolicy(anthropicRoute()), func(w *world) {
-					w.ask(10)
+					first := w.ask(10)
 					told := time.Now()
 					if s.count() != attempts {
 						t.Fatalf("%d sends", s.count())
+					}
+					if h := first.header; first.status != http.StatusTooManyRequests || h.Get("X-Should-Retry") != "false" || h.Get("Retry-After") != strconv.Itoa(int(tc.wait.Seconds())) {
+						t.Errorf("the provider's answer is %d with %v", first.status, h)
 					}
 					for i := 2; i <= attempts; i++ {
 						a := w.ask(10, mark[0], mark[1])
