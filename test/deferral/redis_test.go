@@ -129,6 +129,11 @@ func TestWhileRedisIsGoneCallsAreDeclined(t *testing.T) {
 			if n := len(r.Do("KEYS *ticket:*")); n != 2 {
 				t.Errorf("%d tickets are kept of the two that were promised", n)
 			}
+			for line := range strings.Lines(p.log.String()) {
+				if !strings.HasPrefix(line, "{") {
+					t.Errorf("the store's client writes beside the log: %s", line)
+				}
+			}
 			for _, a := range s.provider.Arrivals() {
 				if a.Headers["idempotency-key"] == "declined" {
 					t.Error("a call that was declined was made")

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // caller makes the calls of all rows.
@@ -89,7 +91,7 @@ func leaving(ctx context.Context, r *row, cancel func()) context.Context {
 
 // body names the row as the model, by which the provider knows what to play.
 func (c *caller) body(ctx context.Context, r *row) io.Reader {
-	text := fmt.Sprintf(`{"model":%q,"stream":%t,"max_tokens":8,"messages":[{"role":"user","content":"a few words"}]}`, r.name, r.stream)
+	text := fmt.Sprintf(`{"model":%q,"stream":%t,"max_tokens":8,"messages":[{"role":"user","content":%q}]}`, r.name, r.stream, canary.PromptMark)
 	if r.unsent {
 		return io.MultiReader(strings.NewReader(text[:20]), endless{ctx})
 	}

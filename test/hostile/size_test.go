@@ -32,7 +32,7 @@ func (fill) Read(p []byte) (int, error) {
 
 // body is a chat of so many bytes, which nobody holds.
 func body(bytes int64) io.Reader {
-	const head, tail = `{"model":"m","messages":[{"role":"user","content":"`, `"}]}`
+	const head, tail = `{"model":"m","messages":[{"role":"user","content":"` + canary.PromptMark, `"}]}`
 	return io.MultiReader(strings.NewReader(head), io.LimitReader(fill{}, bytes-int64(len(head)+len(tail))), strings.NewReader(tail))
 }
 

@@ -12,17 +12,27 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/headgate-dev/headgate/internal/budget/pool"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
 // waiters are tests that run at once: they wait for servers of their own, most of the time.
 const waiters = 8
 
+// shown is what Redis holds and says of all tests, and what went wrong with it, in which no password may stand and nothing of
+// a call.
+var (
+	shown  canary.Watch
+	held   = shown.Log("what Redis holds")
+	failed = shown.Log("the errors")
+)
+
 func TestMain(m *testing.M) {
+	redisserver.TellAll(held)
 	if err := flag.Set("test.parallel", strconv.Itoa(waiters)); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(shown.Over(m))
 }
 
 // open runs a server without a disk, and a store in it whose time a test sets.

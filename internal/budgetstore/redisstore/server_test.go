@@ -41,6 +41,7 @@ func (c *client) draw(more float64) (*budgetstore.Answer, error) {
 	l.Want, l.Need = l.Got+more, more
 	res := c.s.Draw(c.t.Context(), []*budgetstore.Request{&c.r})[0]
 	if res.Err != nil {
+		fmt.Fprintln(failed, res.Err)
 		return nil, res.Err
 	}
 	c.r.Instance, c.r.Version, c.r.Stamp, c.r.Lease = res.Answer.Instance, res.Answer.Version, res.Answer.Stamp, budgetstore.Life

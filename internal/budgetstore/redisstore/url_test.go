@@ -5,6 +5,7 @@ package redisstore
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,23 +24,24 @@ func TestURLs(t *testing.T) {
 		"rediss://u:p%40x@store:6380/3":                    target{addresses: []string{"store:6380"}, tls: true, user: "u", password: "p@x", database: 3},
 		"redis://[::1]:1,[::2]?cluster=true&prefix=a-b":    target{addresses: []string{"[::1]:1", "[::2]:6379"}, cluster: true, prefix: "a-b"},
 		"redis://a:26379,b/1?sentinel=main&sentinelAuth=1": target{addresses: []string{"a:26379", "b:6379"}, database: 1, sentinel: "main", sentinelAuth: true},
-		"":                                                    errURL,
-		"store:6379":                                          errURL,
-		"http://u:secret-of-the-store@a":                      errURL,
-		"redis://u:secret-of-the-store@":                      errURL,
-		"redis://a/secret-of-the-store":                       errURL,
-		"redis://a#secret-of-the-store":                       errURL,
-		"redis://u:secret-of-the-store@a,b":                   errSeveral,
+		"":           errURL,
+		"store:6379": errURL,
+		"http://u:c4n4ryKey-secret-of-the-store@a":            errURL,
+		"redis://u:c4n4ryKey-secret-of-the-store@":            errURL,
+		"redis://a/c4n4ryKey-secret-of-the-store":             errURL,
+		"redis://a#c4n4ryKey-secret-of-the-store":             errURL,
+		"redis://u:c4n4ryKey-secret-of-the-store@a,b":         errSeveral,
 		"redis://a,b/1?cluster=true":                          errBoth,
 		"redis://a?cluster=true&sentinel=x":                   errBoth,
-		"redis://a?password=secret-of-the-store":              errParam,
+		"redis://a?password=c4n4ryKey-secret-of-the-store":    errParam,
 		"redis://a?prefix=x&prefix=y":                         errParam,
-		"redis://a?cluster=secret-of-the-store":               errParam,
-		"redis://a?prefix={secret-of-the-store}":              errPrefix,
+		"redis://a?cluster=c4n4ryKey-secret-of-the-store":     errParam,
+		"redis://a?prefix={c4n4ryKey-secret-of-the-store}":    errPrefix,
 		"redis://a?prefix=":                                   errPrefix,
 		"redis://" + strings.Repeat("a,", 20) + "a?cluster=1": errURL,
 	} {
 		got, err := parse(url)
+		fmt.Fprintln(failed, err)
 		if bad, ok := want.(error); ok {
 			if !errors.Is(err, bad) || strings.Contains(err.Error(), redisserver.Password) {
 				t.Errorf("%s: %v", url, err)

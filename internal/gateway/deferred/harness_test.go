@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,10 +21,18 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/ticket"
 	"github.com/headgate-dev/headgate/internal/gateway/proxy"
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// watch is over what the queues of all tests log, in which no key, no prompt and no answer may stand.
+var (
+	watch  canary.Watch
+	logged = slog.New(logs.Handler(watch.Log("the queues' log"), slog.LevelDebug))
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(watch.Over(m)) }
 
 // memory is a store without a disk, so that time can be simulated.
 type memory struct {
@@ -191,7 +200,7 @@ func (p *provider) calls() int {
 	return len(p.seen)
 }
 
-var ok = proxy.Made{Final: true, Sent: true, Status: 200, Header: http.Header{"Content-Type": {"text/plain"}, "Set-Cookie": {"a=b"}}, Body: []byte("answer\x00\xff")}
+var ok = proxy.Made{Final: true, Sent: true, Status: 200, Header: http.Header{"Content-Type": {"text/plain"}, "Set-Cookie": {"a=b"}}, Body: []byte(canary.Prompt("answer\x00\xff"))}
 
 // room is a queue that runs in simulated time.
 type room struct {
@@ -219,7 +228,7 @@ func simulate(t *testing.T, p *provider, f func(r *room)) {
 
 // start runs a queue on the store, as the first or the next process.
 func (r *room) start() {
-	q, err := New(r.t.Context(), Options{Store: r.store, Callbacks: r.callbacks, Log: slog.New(slog.DiscardHandler), Rand: func() float64 { return 0.5 }})
+	q, err := New(r.t.Context(), Options{Store: r.store, Callbacks: r.callbacks, Log: logged, Rand: func() float64 { return 0.5 }})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -233,6 +242,12 @@ func (r *room) start() {
 
 func (r *room) take(l proxy.Later) string {
 	r.t.Helper()
+	if l.Body == nil {
+		l.Body = []byte(canary.Prompt("hello"))
+	}
+	if l.Callback != "" && !strings.Contains(l.Callback, "?") {
+		l.Callback += "?token=" + canary.Key("of-the-receiver")
+	}
 	l.Policy, l.Route, l.Lane, l.Path = "support", "anthropic", "default", "/v1/messages"
 	p, err := r.queue.Take(r.t.Context(), &l, &r.provider.bounds)
 	if err != nil {

@@ -34,6 +34,7 @@ const maxLeaks = 20
 type Log struct {
 	watch *Watch
 	name  string
+	find  func(text string) string
 
 	mu      sync.Mutex
 	tail    []byte
@@ -42,7 +43,14 @@ type Log struct {
 
 // Log returns where something is to be logged.
 func (w *Watch) Log(name string) *Log {
-	l := &Log{watch: w, name: name}
+	return w.log(name, Secrets)
+}
+
+// Kept returns where something is to be logged that holds prompts as it should: only keys are searched for.
+func (w *Watch) Kept(name string) *Log { return w.log(name, Keys) }
+
+func (w *Watch) log(name string, find func(string) string) *Log {
+	l := &Log{watch: w, name: name, find: find}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logs = append(w.logs, l)
@@ -58,7 +66,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.written += len(p)
 	text := string(l.tail) + string(p)
-	if at := Secrets(text); at != "" {
+	if at := l.find(text); at != "" {
 		l.watch.found(l.name, at)
 		text = "" // said once
 	}

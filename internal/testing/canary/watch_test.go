@@ -50,6 +50,14 @@ func TestARunThatLeaksFails(t *testing.T) {
 			l := slog.New(slog.NewJSONHandler(w.Log("the log"), nil))
 			return func() { l.Info("call", "error", errors.New("refused: "+key)) }
 		}, "the log shows"},
+		"a kept prompt": {func(w *Watch) tests {
+			l := w.Kept("the log")
+			return func() { _, _ = l.Write([]byte(Prompt("hello"))) }
+		}, ""},
+		"a kept key": {func(w *Watch) tests {
+			l := w.Kept("the log")
+			return func() { _, _ = l.Write([]byte(Key("of-the-app"))) }
+		}, "the log shows"},
 		"a clean place":    {place("calls 1", nil), ""},
 		"a place":          {place(`calls{key="`+key+`"} 1`, nil), "the metrics shows"},
 		"a place in doubt": {place("", errors.New("refused")), "cannot be read"},

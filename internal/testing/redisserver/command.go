@@ -17,24 +17,29 @@ import (
 // one. An error of the server's fails the test.
 func (s *Server) Do(command string) []string {
 	s.t.Helper()
-	conn, err := net.DialTimeout("tcp", s.Address, patience)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(patience))
-	if _, err := fmt.Fprintf(conn, "AUTH %s\r\n%s\r\n", Password, command); err != nil {
-		s.t.Fatal(err)
-	}
-	in := bufio.NewReader(conn)
-	if _, err := reply(in); err != nil {
-		s.t.Fatal(err)
-	}
-	lines, err := reply(in)
+	lines, err := s.do(command, patience)
 	if err != nil {
 		s.t.Fatalf("%s: %v", command, err)
 	}
 	return lines
+}
+
+// do is Do for who can do without an answer.
+func (s *Server) do(command string, within time.Duration) ([]string, error) {
+	conn, err := net.DialTimeout("tcp", s.Address, within)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(within))
+	if _, err := fmt.Fprintf(conn, "AUTH %s\r\n%s\r\n", Password, command); err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(conn)
+	if _, err := reply(in); err != nil {
+		return nil, err
+	}
+	return reply(in)
 }
 
 // reply reads one answer of the protocol's second version.

@@ -14,11 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
-// Password is what the server asks for.
-const Password = "secret-of-the-store"
+// Password is what the server asks for: marked, so that it is found wherever it is shown.
+const Password = canary.KeyMark + "-secret-of-the-store"
 
 // patience is generous: a machine may be busy.
 const patience = 3 * time.Minute
@@ -60,7 +61,10 @@ func newServer(t *testing.T, portFlag string, args []string) *Server {
 		portFlag, port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--requirepass", Password,
 		"--appendonly", "yes", "--appendfsync", "always",
 	}, args...)}
-	t.Cleanup(s.Kill)
+	t.Cleanup(func() {
+		s.tell()
+		s.Kill()
+	})
 	return s
 }
 

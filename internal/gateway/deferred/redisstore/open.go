@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,6 +54,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	quieten()
 	s := &Store{
 		client: redis.NewClient(opts), owner: ticket.NewID(),
 		// All keys of a namespace begin with it, so that a user of the store's may be bound to them; the braces keep them in one
@@ -64,6 +66,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// quieten has the client write no lines of its own beside the log: what fails is returned.
+var quieten = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 // Close implements store.Store: others may take over at once what this gateway did not finish.
 func (s *Store) Close() error {

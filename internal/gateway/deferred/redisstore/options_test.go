@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,27 +24,28 @@ import (
 // TestURLsThatAreRefused, each with what is wrong, and never with the password in it.
 func TestURLsThatAreRefused(t *testing.T) {
 	for url, want := range map[string]error{
-		"redis://store":                             nil,
-		"redis://store:6380/3":                      nil,
-		"rediss://user@store.example.com:6379":      nil,
-		"redis://user:secret-of-the-store@store":    nil,
-		"redis://[::1]:6379":                        nil,
-		"":                                          errURL,
-		"store:6379":                                errURL,
-		"http://secret-of-the-store@example.com":    errURL,
-		"unix:///secret-of-the-store":               errURL,
-		"redis://:6379":                             errURL,
-		"redis://a:b:secret-of-the-store@[":         errURL,
-		"redis:secret-of-the-store":                 errURL,
-		"redis://store?db=1":                        errQuery,
-		"redis://store?":                            errQuery,
-		"rediss://store?skip_verify=true":           errQuery,
-		"redis://store:1?addr=store:2":              errSeveral,
-		"redis://store:1,store:2":                   errSeveral,
-		"redis://store,other":                       errSeveral,
-		"redis://sentinel:26379?master_name=master": errSeveral,
+		"redis://store":                                    nil,
+		"redis://store:6380/3":                             nil,
+		"rediss://user@store.example.com:6379":             nil,
+		"redis://user:c4n4ryKey-secret-of-the-store@store": nil,
+		"redis://[::1]:6379":                               nil,
+		"":                                                 errURL,
+		"store:6379":                                       errURL,
+		"http://c4n4ryKey-secret-of-the-store@example.com": errURL,
+		"unix:///c4n4ryKey-secret-of-the-store":            errURL,
+		"redis://:6379":                                    errURL,
+		"redis://a:b:c4n4ryKey-secret-of-the-store@[":      errURL,
+		"redis:c4n4ryKey-secret-of-the-store":              errURL,
+		"redis://store?db=1":                               errQuery,
+		"redis://store?":                                   errQuery,
+		"rediss://store?skip_verify=true":                  errQuery,
+		"redis://store:1?addr=store:2":                     errSeveral,
+		"redis://store:1,store:2":                          errSeveral,
+		"redis://store,other":                              errSeveral,
+		"redis://sentinel:26379?master_name=master":        errSeveral,
 	} {
 		err := CheckURL(url)
+		fmt.Fprintln(failed, err)
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -51,7 +53,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: options: %v", url, err)
 		}
 	}
-	if _, err := options(Options{URL: "redis://store/secret-of-the-store"}); !errors.Is(err, errURL) {
+	if _, err := options(Options{URL: "redis://store/c4n4ryKey-secret-of-the-store"}); !errors.Is(err, errURL) {
 		t.Errorf("a database that is no number: %v", err)
 	}
 }
@@ -72,7 +74,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		url, file, want string
 	}{
-		"not there":        {"redis://user:secret-of-the-store@127.0.0.1:1", "", "connection refused"},
+		"not there":        {"redis://user:c4n4ryKey-secret-of-the-store@127.0.0.1:1", "", "connection refused"},
 		"another password": {server.URL(), file("sesame"), "WRONGPASS"},
 		"no password":      {server.URL(), file(""), "NOAUTH"},
 		"no file":          {server.URL(), filepath.Join(t.TempDir(), "none"), "no such file"},
@@ -83,6 +85,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 		if err == nil {
 			_ = s.Close()
 		}
+		fmt.Fprintln(failed, err)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), redisserver.Password) || strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%s: %v", name, err)
 		}

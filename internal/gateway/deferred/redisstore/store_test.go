@@ -14,10 +14,21 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/storetest"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// shown is what Redis holds and says of all tests, prompts and all, and what went wrong with it, in which no key may stand.
+var (
+	shown  canary.Watch
+	held   = shown.Kept("what Redis holds")
+	failed = shown.Log("the errors")
+)
+
+func TestMain(m *testing.M) {
+	redisserver.TellAll(held)
+	goleak.VerifyTestMain(shown.Over(m))
+}
 
 // serve runs a real server with a password, and returns its URL.
 func serve(t *testing.T) string {

@@ -46,7 +46,7 @@ func must(t *testing.T, err error) {
 
 func life(t *testing.T, s store.Store) {
 	t.Helper()
-	ctx, request, answer := t.Context(), []byte("request \x00\xff"), []byte("answer \x00\xff")
+	ctx, request, answer := t.Context(), []byte("c4n4ryPrompt request \x00\xff"), []byte("c4n4ryPrompt answer \x00\xff")
 	k := Ticket(time.Now(), request)
 	must(t, s.Create(ctx, k, request))
 	expect(t, s, k, store.Request, request)
