@@ -23,6 +23,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	f := failure.New(class, d)
 	f.Budget = budget(d)
 	hint, hinted := guidance.DateHint(d.Message, "regain access on", r.Reference)
+	hint, hinted = d.Longest(hint, hinted)
 	guidance.Settle(r, class, hint, hinted)
 	return f
 }
@@ -36,6 +37,7 @@ func ClassifyEvent(document []byte) dialect.Failure {
 func Classified(status int, d failure.Document) dialect.Failure {
 	f := failure.New(classify(status, d), d)
 	f.Budget = budget(d)
+	f.Wait, f.Waits = d.Wait, d.Waits
 	return f
 }
 

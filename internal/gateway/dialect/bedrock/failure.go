@@ -24,7 +24,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	d := failure.Read(h, body)
 	f := failed(status, errorName(h, d), d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
-	guidance.Settle(r, f.Class, 0, false)
+	guidance.Settle(r, f.Class, d.Wait, d.Waits)
 	return f
 }
 

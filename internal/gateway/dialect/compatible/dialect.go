@@ -98,7 +98,7 @@ func (d Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.
 	f.Budgets = r.Budgets
 	out := d.failure(f)
 	out.RejectsUsage = failure.RejectsUsage(status, f.Document)
-	hint, hinted := d.Spec.hint(f, r.Reference)
+	hint, hinted := f.Document.Longest(d.Spec.hint(f, r.Reference))
 	guidance.Settle(r, out.Class, hint, hinted)
 	return out
 }
@@ -124,6 +124,6 @@ func (d Dialect) classifyEvent(event []byte) dialect.Failure {
 	f := Failed{Status: eventStatus(doc), Document: doc, InStream: true}
 	out := d.failure(f)
 	out.RejectsUsage = failure.NamesUsage(doc)
-	out.Wait, out.Waits = d.Spec.hint(f, time.Time{})
+	out.Wait, out.Waits = doc.Longest(d.Spec.hint(f, time.Time{}))
 	return out
 }

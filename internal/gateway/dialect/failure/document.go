@@ -6,6 +6,7 @@ package failure
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -20,8 +21,9 @@ type Document struct {
 	// Status is the name of the code, with those who send one beside it (RESOURCE_EXHAUSTED).
 	Status  string
 	Message string
-	// RetryAfter is a member that gives a wait in seconds, raw.
-	RetryAfter string
+	// Wait is what a member of its own gives; valid if Waits.
+	Wait  time.Duration
+	Waits bool
 	// Error is the innermost error object, for members that only one provider has.
 	Error gjson.Result
 	// Text is the body itself, for the few things that no member names.
@@ -48,12 +50,7 @@ func Read(h http.Header, body []byte) Document {
 	if d.Message == "" {
 		d.Message = said
 	}
-	for _, wait := range []gjson.Result{outer.Get("retry_after"), e.Get("retry_after"), e.Get("metadata.retry_after_seconds")} {
-		if wait.Type == gjson.Number {
-			d.RetryAfter = wait.Raw
-			break
-		}
-	}
+	d.Wait, d.Waits = stated(outer, e, e.Get("metadata"))
 	return d
 }
 

@@ -17,17 +17,13 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	d := failure.Read(h, body)
 	f := failure.New(classify(status, d), d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
-	wait, waits := hint(d)
+	wait, waits := d.Longest(hint(d))
 	guidance.Settle(r, f.Class, wait, waits)
 	return f
 }
 
 func hint(d failure.Document) (wait time.Duration, ok bool) {
-	wait, ok = guidance.SecondsHint(d.RetryAfter)
-	if said, found := guidance.Hint(d.Message, "try again in ", "retry after ", "retry in ", "please wait "); found {
-		wait, ok = max(wait, said), true
-	}
-	return wait, ok
+	return guidance.Hint(d.Message, "try again in ", "retry after ", "retry in ", "please wait ")
 }
 
 // classifyEvent classes an error event inside a stream: what is not known to be final may pass by itself.
@@ -35,7 +31,7 @@ func classifyEvent(document []byte) dialect.Failure {
 	d := failure.Read(nil, document)
 	f := failure.New(classify(http.StatusInternalServerError, d), d)
 	f.RejectsUsage = failure.NamesUsage(d)
-	f.Wait, f.Waits = hint(d)
+	f.Wait, f.Waits = d.Longest(hint(d))
 	return f
 }
 

@@ -69,7 +69,11 @@ func DateHint(text, phrase string, reference time.Time) (time.Duration, bool) {
 	return until(at, reference), err == nil
 }
 
-// SecondsHint reads a JSON number of seconds; other values, exponents among them, are none.
-func SecondsHint(raw string) (time.Duration, bool) {
-	return decimal(strings.Trim(raw, "\" "), time.Second)
+// SecondsHint reads a JSON number of seconds.
+func SecondsHint(raw string) (time.Duration, bool) { return Number(raw, time.Second) }
+
+// Number reads a number of units as error documents give waits, in a text or not; exponents, signs and all else that a
+// number of JSON may have are none.
+func Number(text string, unit time.Duration) (time.Duration, bool) {
+	return decimal(strings.Trim(text, "\" "), unit)
 }

@@ -20,7 +20,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	f := failure.New(Classify(status, d), d)
 	f.Budget = Budget(d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
-	wait, waits := hint(d)
+	wait, waits := d.Longest(hint(d))
 	guidance.Settle(r, f.Class, wait, waits)
 	return f
 }
@@ -35,7 +35,7 @@ func classifyEvent(document []byte) dialect.Failure {
 	f := failure.New(Classify(EventStatus(d), d), d)
 	f.Budget = Budget(d)
 	f.RejectsUsage = failure.NamesUsage(d)
-	f.Wait, f.Waits = hint(d)
+	f.Wait, f.Waits = d.Longest(hint(d))
 	return f
 }
 
