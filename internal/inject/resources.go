@@ -61,10 +61,10 @@ func fitted(spec *corev1.PodSpec, p Params) corev1.ResourceRequirements {
 		out.Requests, out.Limits = maps.Clone(r.Guaranteed), maps.Clone(r.Guaranteed)
 	}
 	for _, item := range p.LimitRanges {
-		switch item.Type {
-		case corev1.LimitTypeContainer:
+		if item.Type == corev1.LimitTypeContainer {
 			fitLimitRange(out, item, equal)
-		case corev1.LimitTypePod:
+		}
+		if item.Type == corev1.LimitTypePod {
 			fitLimitRange(out, corev1.LimitRangeItem{MaxLimitRequestRatio: item.MaxLimitRequestRatio}, equal)
 		}
 	}
