@@ -64,6 +64,12 @@ func (s State) sum() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// Sealed is the state with its sum: one without counts as damaged.
+func (s State) Sealed() State {
+	s.Sum = s.sum()
+	return s
+}
+
 // Encode is the document: JSON of at most MaxStateBytes.
 func (s State) Encode() ([]byte, error) {
 	out, err := json.Marshal(s)

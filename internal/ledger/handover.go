@@ -39,7 +39,7 @@ func (l *Ledger) Hand(now time.Time) State {
 			out.Usual = append(out.Usual, s.digest[:]...)
 		}
 	}
-	out.Sum = out.sum()
+	out = out.Sealed()
 	l.leading = false
 	return out
 }

@@ -135,7 +135,7 @@ func (l *Ledger) State(now time.Time) State {
 		out.Pools = append(out.Pools, unusual[0].one)
 		states[unusual[0].shared] = unusual[0].state
 	}
-	out.Sum = out.sum()
+	out = out.Sealed()
 	p.sent[p.sequence%2] = sent{p.sequence, p.changes, states}
 	return out
 }

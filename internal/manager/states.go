@@ -92,7 +92,7 @@ func (s *states) Store(ctx context.Context, state ledger.State) error {
 				return err
 			}
 		}
-		if s.deposed(state.Epoch) {
+		if s.deposed(&state) {
 			return errDeposed
 		}
 		err = s.write(ctx, string(content))
@@ -103,12 +103,18 @@ func (s *states) Store(ctx context.Context, state ledger.State) error {
 	return err
 }
 
-func (s *states) deposed(epoch uint64) bool {
+// deposed says that a later leader of this installation has stored its own. What is damaged or came from another cluster, as a
+// backup may bring it, says nothing: it would keep all leaders from storing anything. A later format cannot be judged.
+func (s *states) deposed(ours *ledger.State) bool {
 	if s.known == nil {
 		return false
 	}
 	there, err := decode(s.known)
-	return err == nil && there.Epoch > epoch
+	if err != nil || there.Epoch <= ours.Epoch || there.Origin != ours.Origin {
+		return false
+	}
+	_, err = ledger.ParseState([]byte(s.known.Data[BudgetsKey]))
+	return err == nil || there.Version > ledger.StateVersion
 }
 
 func (s *states) write(ctx context.Context, content string) (err error) {

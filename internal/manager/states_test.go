@@ -5,6 +5,7 @@ package manager
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -23,9 +24,9 @@ import (
 
 func stateOf(epoch uint64) ledger.State {
 	return ledger.State{
-		Version: ledger.StateVersion, Epoch: epoch, Sequence: 3, Usual: []byte{1, 2, 3}, Sum: "x",
+		Version: ledger.StateVersion, Epoch: epoch, Sequence: 3, Usual: []byte{1, 2, 3}, Origin: "here",
 		Pools: []ledger.PoolState{{Account: "acme", Budgets: []ledger.BudgetState{{Name: "tokens", Debt: 2, Outstanding: 700}}}},
-	}
+	}.Sealed()
 }
 
 func budgets(content ...string) *corev1.ConfigMap {
@@ -135,6 +136,39 @@ func TestALaterLeadersStateStays(t *testing.T) {
 		if err := s.Store(t.Context(), stateOf(5)); !errors.Is(err, errDeposed) || loaded(t, s).Epoch != 6 {
 			t.Errorf("the older leader's write: %v", err)
 		}
+	}
+}
+
+// What no leader of this installation wrote keeps none from storing its own, however late it says that it is; what a later
+// version wrote stays.
+func TestAForeignOrDamagedStateIsReplaced(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit  func(s *ledger.State)
+		seal  bool
+		stays bool
+	}{
+		"damaged":      {func(s *ledger.State) { s.Epoch = 1 << 63 }, false, false},
+		"foreign":      {func(s *ledger.State) { s.Origin = "there" }, true, false},
+		"unsealed":     {func(s *ledger.State) { s.Sum = "" }, false, false},
+		"of no format": {func(s *ledger.State) { s.Version = 0 }, true, false},
+		"to come":      {func(s *ledger.State) { s.Version = ledger.StateVersion + 1 }, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there := stateOf(1000)
+			tc.edit(&there)
+			if tc.seal {
+				there = there.Sealed()
+			}
+			content, err := json.Marshal(there)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := storeOver(t, interceptor.Funcs{}, budgets(string(content)))
+			err = s.Store(t.Context(), stateOf(2))
+			if stays := errors.Is(err, errDeposed); stays != tc.stays || !stays && (err != nil || loaded(t, s).Epoch != 2) {
+				t.Errorf("stored: %v", err)
+			}
+		})
 	}
 }
 
