@@ -15,9 +15,13 @@ import (
 	"github.com/headgate-dev/headgate/internal/ledger"
 )
 
-// batch is for how long draws gather before what they ask for is granted: in order of time alone the first to ask would
-// take all, and thousands of gateways would have each grant worked out by itself.
-const batch = 10 * time.Millisecond
+// batch is how far apart turns are: draws gather meanwhile. In order of time alone the first to ask would take all, and
+// thousands of gateways would have each grant worked out by itself. Draws that come after a rest gather for less: most of the
+// time one gateway asks, and its call waits.
+const (
+	batch     = 10 * time.Millisecond
+	afterRest = time.Millisecond
+)
 
 // budgets are the leader's pools and what moves them. What happens to the ledger is an order; one goroutine does them
 // in turn, so that no stream ever waits for a decision, and no decision for a stream.
@@ -83,22 +87,28 @@ func (b *budgets) run(ctx context.Context) {
 	b.publish.group = &writes
 	due := time.NewTimer(0)
 	defer due.Stop()
+	var turned time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-b.wake:
-			if !gather(ctx) {
+			if !gather(ctx, gathering(time.Since(turned))) {
 				return
 			}
 		case <-due.C:
 		}
-		due.Reset(b.turn(ctx, time.Now()))
+		turned = time.Now()
+		due.Reset(b.turn(ctx, turned))
 	}
 }
 
-func gather(ctx context.Context) bool {
-	timer := time.NewTimer(batch)
+// gathering is for how long the draws after a rest are waited for.
+func gathering(rested time.Duration) time.Duration { return min(max(batch-rested, afterRest), batch) }
+
+// gather waits for further draws; false if ctx ended.
+func gather(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
