@@ -18,6 +18,9 @@ const (
 	// peekBytes and peekTime bound what is held back of a stream until its first content.
 	peekBytes = 16 << 10
 	peekTime  = 200 * time.Millisecond
+	// silentTime is how long the headers of a stream are held back of which no byte comes: some servers send them before
+	// they begin to work, and a client may wait for headers less long than for what follows.
+	silentTime = 5 * time.Second
 	// stallTime is how long a client may take nothing before it is cut; resetStall how often the limit is
 	// moved on.
 	stallTime  = 60 * time.Second
@@ -92,26 +95,25 @@ func (r *relay) run(hold bool) ending {
 	return r.copy(*buf)
 }
 
-// peek reads until the first content, peekBytes or peekTime after the first byte. Reading blocks, so the
-// time is kept by a timer that commits what is held meanwhile.
+// peek reads until the first content, peekBytes or peekTime after the first byte, or until silentTime without any. Reading
+// blocks, so the time is kept by a timer that commits what is held meanwhile.
 func (r *relay) peek(buf []byte) (end ending, done bool) {
-	var timer *time.Timer
+	timer := time.AfterFunc(silentTime, r.commitHeld)
 	defer func() {
-		if timer != nil {
-			timer.Stop()
-		}
+		timer.Stop()
 		r.mu.Lock()
 		r.closed = true
 		r.mu.Unlock()
 	}()
-	for {
+	for first := true; ; {
 		n, err := r.resp.Body.Read(buf)
 		end, done, committed := r.peeked(buf[:n], err)
 		if done || committed {
 			return end, done
 		}
-		if timer == nil {
-			timer = time.AfterFunc(peekTime, r.commitHeld)
+		if first && n > 0 {
+			first = false
+			timer.Reset(peekTime)
 		}
 	}
 }

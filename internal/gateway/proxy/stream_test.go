@@ -186,6 +186,39 @@ func TestA11PeekHoldsNoLongerThanItsBound(t *testing.T) {
 	})
 }
 
+// TestA11HeadersOfASilentStreamAreNotHeldForLong: a server that answers before it begins to work, whose overload is still
+// found if it comes soon.
+func TestA11HeadersOfASilentStreamAreNotHeldForLong(t *testing.T) {
+	for name, silence := range map[string]time.Duration{"soon": silentTime / 2, "late": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(silence)
+				if n == 1 && name == "soon" {
+					event(w, "error", overloaded)
+					return
+				}
+				event(w, "content_block_delta", delta("hi"))
+				finish(w, 20)
+			})
+			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+				resp := w.open(w.t.Context(), anthropicPath, streamed(10))
+				took := time.Since(w.start)
+				body, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if err != nil || !strings.HasPrefix(string(body), "event: content_block_delta") {
+					t.Errorf("%q %v", body, err)
+				}
+				if name == "late" && (took > silentTime || s.count() != 1) || name == "soon" && s.count() != 2 {
+					t.Errorf("headers after %s, %d sends", took, s.count())
+				}
+				w.atRest()
+			})
+		})
+	}
+}
+
 const chunkUsage = `{"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":200,"total_tokens":210}}`
 
 func chat(w http.ResponseWriter, usage bool) {
