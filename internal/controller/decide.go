@@ -16,7 +16,6 @@ import (
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/policy"
-	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/status"
 )
 
@@ -115,7 +114,7 @@ func (r *Reconciler) views(seen *observed, d *decision, outcomes []policy.Outcom
 
 // webhookSeen remembers that the webhook was called for some pod once.
 func (r *Reconciler) webhookSeen(pod *corev1.Pod) {
-	if injected(pod) || pod.Annotations[sidecar.AnnotationOutcome] != "" {
+	if injected(pod) || skippedFor(pod) != "" {
 		r.called.Store(true)
 	}
 }

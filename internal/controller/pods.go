@@ -5,11 +5,13 @@ package controller
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/inject"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 	"github.com/headgate-dev/headgate/internal/status"
 	"github.com/headgate-dev/headgate/internal/workload"
@@ -135,7 +137,17 @@ func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
 		Unrouted: pod.Annotations[sidecar.AnnotationUnrouted], RoutingUnknown: pod.Annotations[sidecar.AnnotationRoutingUnknown],
 	}
 	if !has {
-		p.Outcome = pod.Annotations[sidecar.AnnotationOutcome]
+		p.Outcome = skippedFor(pod)
 	}
 	return p
+}
+
+// skippedFor is why injection left the pod alone, empty if it did not look at it. A template that was copied from an injected
+// pod may say that it is.
+func skippedFor(pod *corev1.Pod) string {
+	outcome := pod.Annotations[sidecar.AnnotationOutcome]
+	if reason, _, _ := strings.Cut(outcome, ":"); reason == string(inject.Injected) {
+		return ""
+	}
+	return outcome
 }

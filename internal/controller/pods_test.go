@@ -131,3 +131,19 @@ func TestMatcherAgreesWithSelect(t *testing.T) {
 		}
 	})
 }
+
+// TestD17AnnotationsOfACopySayNothing: a template made of an injected pod says "Injected" of pods that no webhook saw.
+func TestD17AnnotationsOfACopySayNothing(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}}
+	for outcome, want := range map[string]string{
+		"Injected": "", "Injected: base URLs are left to the app": "", "": "",
+		"SkippedWindows: the gateway runs on Linux only": "SkippedWindows: the gateway runs on Linux only",
+	} {
+		pod.Annotations = map[string]string{sidecar.AnnotationContract: sidecar.ContractVersion, sidecar.AnnotationOutcome: outcome}
+		r := &Reconciler{}
+		r.webhookSeen(pod)
+		if got := podFacts(pod, true); got.Injected || got.Outcome != want || r.called.Load() != (want != "") {
+			t.Errorf("%q: injected %t, outcome %q, the webhook was called: %t", outcome, got.Injected, got.Outcome, r.called.Load())
+		}
+	}
+}
