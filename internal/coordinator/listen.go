@@ -7,6 +7,8 @@ import (
 	"crypto/tls"
 	"net/http"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/connections"
 )
 
 // NewHTTPServer returns a server for handlers of this package: TLS and HTTP/2 only, with bounds that let
@@ -17,7 +19,7 @@ func NewHTTPServer(s *Server, certificate func(*tls.ClientHelloInfo) (*tls.Certi
 	mux.Handle(s.Path(), s)
 	protocols := &http.Protocols{}
 	protocols.SetHTTP2(true)
-	return &http.Server{
+	srv := &http.Server{
 		Handler:   mux,
 		Protocols: protocols,
 		TLSConfig: &tls.Config{
@@ -39,4 +41,7 @@ func NewHTTPServer(s *Server, certificate func(*tls.ClientHelloInfo) (*tls.Certi
 			MaxReceiveBufferPerStream:     128 << 10,
 		},
 	}
+	// A gateway has one, and a second while it is sent on; who has no stream is nobody yet.
+	connections.Limit(srv, s.opts.Bounds.Streams+s.opts.Bounds.Streams/8+handshakesAtOnce)
+	return srv
 }

@@ -9,5 +9,5 @@
 // data listener goes on accepting until the app has been quiet for a moment or the bound is reached, since
 // the app's last calls come after the signal.
 //
-// It imports the standard library only.
+// It imports the standard library and internal/connections only.
 package server

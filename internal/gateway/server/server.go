@@ -10,12 +10,17 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/connections"
 )
 
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 5 * time.Minute
 	maxHeader     = 256 << 10
+	// maxAdmin connections are many times what probes and scrapes need, and maxAdminHeader what they say.
+	maxAdmin       = 64
+	maxAdminHeader = 16 << 10
 	// quiet is how long there must have been no call before a drain ends.
 	quiet = 2 * time.Second
 	// drainStep is how often a drain looks.
@@ -74,8 +79,10 @@ func newServer(opts Options) *Server {
 	}
 	s.admin = &http.Server{
 		Handler: guarded(opts.Admin, opts.Log), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
-		IdleTimeout: idleTimeout, ErrorLog: errorLog,
+		IdleTimeout: idleTimeout, ErrorLog: errorLog, MaxHeaderBytes: maxAdminHeader,
 	}
+	// All of a cluster's pods reach it, and what they hold there is the gateway's memory.
+	connections.Limit(s.admin, maxAdmin)
 	return s
 }
 
