@@ -130,7 +130,8 @@ func (b *bench) parts() []part {
 		}
 	}
 	add("process", part{"memory", false, b.measureMemory})
-	add("calls", part{"1 KB calls at 1,000/s", true, b.measurePaced}, part{"1 KB calls, 64 at once", false, b.measureSaturated})
+	add("calls", part{"1 KB calls at 1,000/s", true, b.measurePaced}, part{"1 KB calls, 64 at once", false, b.measureSaturated},
+		part{"a call after a rest", false, b.measureRested})
 	add("secure", part{"1 KB calls by TLS and HTTP/2", false, b.measureSecure})
 	add("bodies", part{"100 KB bodies", false, b.measureBody}, part{"10 MiB bodies", false, b.measureImage})
 	add("streams", part{"streams", true, b.measureStreams})
@@ -185,6 +186,29 @@ func (b *bench) measurePaced(ctx context.Context, p *process) error {
 	b.figures.add(p.name, figureP50, micros(m.p50))
 	b.figures.add(p.name, figureCPU, micros(m.perCall()))
 	return m.failed
+}
+
+// measureRested makes a call when there was none for longer than the gateway keeps a grant that it does not need: it waits for the
+// next one.
+func (b *bench) measureRested(ctx context.Context, p *process) error {
+	const rest = 2500 * time.Millisecond
+	if p.name != modeProxy && p.name != "gateway" {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(rest):
+	}
+	c, err := dial(p.address)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	began := time.Now()
+	err = c.call(request(p, textBody(1_000)))
+	b.figures.add(p.name, figureRested, inMillis(time.Since(began)))
+	return err
 }
 
 func (b *bench) measureSaturated(ctx context.Context, p *process) error {

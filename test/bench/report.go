@@ -40,6 +40,7 @@ func (f figures) get(proxy, figure string) float64 { return f[proxy][figure].med
 const (
 	figureP50       = "p50 at 1,000/s, µs"
 	figureCPU       = "CPU per call at 1,000/s, µs"
+	figureRested    = "a call after 2.5 s of rest, ms"
 	figureRate      = "calls/s, 64 at once"
 	figureBody      = "CPU per 100 KB call, µs"
 	figureImage     = "CPU per 10 MiB base64 call, ms"
@@ -55,7 +56,7 @@ const (
 )
 
 var figureOrder = []string{
-	figureP50, figureCPU, figureRate, figureSecureP50, figureSecureCPU, figureBody, figureImage, figureDelay, figureChunk,
+	figureP50, figureCPU, figureRested, figureRate, figureSecureP50, figureSecureCPU, figureBody, figureImage, figureDelay, figureChunk,
 	figureSlow, figurePerStream, figureIdle, figureLoaded, figureStart,
 }
 
