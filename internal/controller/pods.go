@@ -34,7 +34,7 @@ func StripPod(obj any) (any, error) {
 			HostNetwork: pod.Spec.HostNetwork, ServiceAccountName: pod.Spec.ServiceAccountName,
 			InitContainers: containerNames(pod.Spec.InitContainers), Containers: containerNames(pod.Spec.Containers),
 		},
-		Status: corev1.PodStatus{Phase: pod.Status.Phase, InitContainerStatuses: waitingForImage(pod)},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, InitContainerStatuses: gatewayStatus(pod)},
 	}, nil
 }
 
@@ -43,14 +43,51 @@ var pullFailures = []string{
 	"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
 }
 
-// waitingForImage is the state of the gateway's container if it waits for an image that cannot be got, and else nothing.
-func waitingForImage(pod *corev1.Pod) []corev1.ContainerStatus {
+// startFailures are what it says while a container with an image does not start, or ends again and again.
+var startFailures = []string{
+	crashes, "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError", "PreStartHookError", "PostStartHookError",
+}
+
+const (
+	crashes = "CrashLoopBackOff"
+	// manyStarts without one that lasts are no accident; between two of them it is running for a moment.
+	manyStarts = 2
+)
+
+// stuck is why the gateway's container does not come up, by a word of the kubelet; empty if it does, or soon will.
+func stuck(pod *corev1.Pod) string {
 	for _, s := range pod.Status.InitContainerStatuses {
-		if w := s.State.Waiting; s.Name == sidecar.ContainerName && w != nil && slices.Contains(pullFailures, w.Reason) {
-			return []corev1.ContainerStatus{{Name: s.Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: w.Reason}}}}
+		if s.Name != sidecar.ContainerName {
+			continue
+		}
+		if w := s.State.Waiting; w != nil && (slices.Contains(pullFailures, w.Reason) || slices.Contains(startFailures, w.Reason)) {
+			return w.Reason
+		}
+		if s.RestartCount >= manyStarts && s.Started != nil && !*s.Started {
+			return crashes
 		}
 	}
-	return nil
+	return ""
+}
+
+// gatewayStatus keeps of the containers' statuses what stuck reads.
+func gatewayStatus(pod *corev1.Pod) []corev1.ContainerStatus {
+	why := stuck(pod)
+	if why == "" {
+		return nil
+	}
+	return []corev1.ContainerStatus{{
+		Name: sidecar.ContainerName, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: why}},
+	}}
+}
+
+// gatewayFacts say whether the gateway's image does not come, and for what else it does not start.
+func gatewayFacts(pod *corev1.Pod) (noImage bool, notStarted string) {
+	why := stuck(pod)
+	if slices.Contains(pullFailures, why) {
+		return true, ""
+	}
+	return false, why
 }
 
 func ourAnnotations(all map[string]string) map[string]string {
@@ -133,9 +170,9 @@ func podFacts(pod *corev1.Pod, namespaceOptedIn bool) status.Pod {
 		Name: pod.Name, UID: string(pod.UID), Owner: owner, OwnerJob: job, Created: pod.CreationTimestamp.Time,
 		OptedIn:  namespaceOptedIn || pod.Labels[v1alpha1.LabelInject] == v1alpha1.InjectEnabled,
 		Injected: has, Contract: pod.Annotations[sidecar.AnnotationContract],
-		NoImage:  len(waitingForImage(pod)) > 0,
 		Unrouted: pod.Annotations[sidecar.AnnotationUnrouted], RoutingUnknown: pod.Annotations[sidecar.AnnotationRoutingUnknown],
 	}
+	p.NoImage, p.NotStarted = gatewayFacts(pod)
 	if !has {
 		p.Outcome = skippedFor(pod)
 	}

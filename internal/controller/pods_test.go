@@ -147,3 +147,41 @@ func TestD17AnnotationsOfACopySayNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestD17AGatewayThatDoesNotComeUpIsTold by any word of the kubelet, and in the moments between two of its ends.
+func TestD17AGatewayThatDoesNotComeUpIsTold(t *testing.T) {
+	waits := func(reason string) corev1.ContainerState {
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "long"}}
+	}
+	runs, ended := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
+	for name, tc := range map[string]struct {
+		status     corev1.ContainerStatus
+		noImage    bool
+		notStarted string
+	}{
+		"comes up":            {corev1.ContainerStatus{State: waits("PodInitializing")}, false, ""},
+		"is made":             {corev1.ContainerStatus{State: waits("ContainerCreating")}, false, ""},
+		"runs":                {corev1.ContainerStatus{State: runs, Started: ptr.To(true), RestartCount: 7}, false, ""},
+		"starts":              {corev1.ContainerStatus{State: runs, Started: ptr.To(false)}, false, ""},
+		"starts once more":    {corev1.ContainerStatus{State: runs, Started: ptr.To(false), RestartCount: 1}, false, ""},
+		"no image":            {corev1.ContainerStatus{State: waits("ErrImageNeverPull")}, true, ""},
+		"crashes":             {corev1.ContainerStatus{State: waits("CrashLoopBackOff"), RestartCount: 3}, false, "CrashLoopBackOff"},
+		"between two crashes": {corev1.ContainerStatus{State: runs, Started: ptr.To(false), RestartCount: 3}, false, "CrashLoopBackOff"},
+		"right after one":     {corev1.ContainerStatus{State: ended, Started: ptr.To(false), RestartCount: 3}, false, "CrashLoopBackOff"},
+		"cannot be made":      {corev1.ContainerStatus{State: waits("CreateContainerConfigError")}, false, "CreateContainerConfigError"},
+		"does not run":        {corev1.ContainerStatus{State: waits("RunContainerError")}, false, "RunContainerError"},
+	} {
+		pod := &corev1.Pod{}
+		tc.status.Name = sidecar.ContainerName
+		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "other", State: waits("CrashLoopBackOff")}, tc.status}
+		stripped, err := StripPod(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*corev1.Pod{pod, stripped.(*corev1.Pod)} {
+			if got := podFacts(p, true); got.NoImage != tc.noImage || got.NotStarted != tc.notStarted {
+				t.Errorf("%s: no image %t, not started %q", name, got.NoImage, got.NotStarted)
+			}
+		}
+	}
+}

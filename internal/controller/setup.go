@@ -93,7 +93,9 @@ func podChanged() predicate.Predicate {
 		if !ok || !ok2 {
 			return true
 		}
-		return live(old) != live(changed) || len(waitingForImage(old)) != len(waitingForImage(changed)) || !maps.Equal(old.Labels, changed.Labels) ||
+		noImage, notStarted := gatewayFacts(old)
+		noImageNow, notStartedNow := gatewayFacts(changed)
+		return live(old) != live(changed) || noImage != noImageNow || notStarted != notStartedNow || !maps.Equal(old.Labels, changed.Labels) ||
 			!maps.Equal(ourAnnotations(old.Annotations), ourAnnotations(changed.Annotations))
 	}}
 }

@@ -29,7 +29,7 @@ func podEvents(pods podView, previous v1alpha1.RateLimitPolicyStatus) []Event {
 		about(p.Name, v1alpha1.EventPodsNotInjected, "%s: %s, %s.",
 			pods.withoutGateway(), p.Name, p.reason)
 	}
-	for _, p := range newlyUngoverned(pods.noImage, pods, previous) {
+	for _, p := range newlyUngoverned(pods.notStarted, pods, previous) {
 		about(p.Name, v1alpha1.EventGatewayNotStarted, "The gateway of %s does not start: %s.", p.Name, afterWord(p.reason))
 	}
 	for _, p := range newlyUngoverned(pods.bypassed, pods, previous) {

@@ -81,6 +81,8 @@ type Pod struct {
 	Contract string
 	// NoImage says that the node cannot get the image of the pod's gateway.
 	NoImage bool
+	// NotStarted is the kubelet's word for another reason why the gateway's container does not come up.
+	NotStarted string
 	// Outcome, Unrouted and RoutingUnknown are the annotations that injection left.
 	Outcome        string
 	Unrouted       string

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
 // TestD17AGatewayWithoutItsImageIsNamed: its app waits too, in spite of a webhook that fails open. Each owner is told once.
@@ -53,6 +54,30 @@ func conditionOf(s v1alpha1.RateLimitPolicyStatus, kind string) string {
 		}
 	}
 	return ""
+}
+
+// TestD17AGatewayThatDoesNotComeUpIsNamed: its image is there, and it does not start, or ends again and again.
+func TestD17AGatewayThatDoesNotComeUpIsNamed(t *testing.T) {
+	in := exampleInputs()
+	in.Pods = []Pod{
+		{Name: "web-1", Owner: "deployment/web", OptedIn: true, Injected: true, Contract: sidecar.ContractVersion, NotStarted: "CrashLoopBackOff"},
+		{Name: "web-2", Owner: "deployment/web", OptedIn: true, Injected: true, Contract: sidecar.ContractVersion},
+	}
+	r := Build(in, v1alpha1.RateLimitPolicyStatus{}, exampleNow)
+	got := r.Status.Gateways
+	if len(got.Ungoverned) != 1 || got.Ungoverned[0].Name != "web-1" || !strings.HasPrefix(got.Ungoverned[0].Reason, "GatewayNotStarted: its container is in CrashLoopBackOff") ||
+		len(got.Ungoverned[0].Reason) >= maxReason || got.Matching != 2 || got.Injected != 2 || got.Governed != 1 {
+		t.Errorf("gateways %+v", got)
+	}
+	told := 0
+	for _, e := range r.Events {
+		if e.Reason == v1alpha1.EventGatewayNotStarted && strings.Contains(e.Message, "web-1 does not start: its container is in CrashLoopBackOff") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times: %+v", told, r.Events)
+	}
 }
 
 // TestD17AWebhookThatIsNeverCalledIsSaid, instead of a restart that would not help for ever.

@@ -24,14 +24,15 @@ const (
 	reasonBaseURLByApp  = "BaseURLSetByApp"
 	reasonUnknown       = "RoutingUnknown"
 	reasonNoImage       = "GatewayImageNotPulled"
+	reasonNotStarted    = "GatewayNotStarted"
 )
 
 // podView is the policy's pods, judged.
 type podView struct {
 	counts v1alpha1.GatewayCounts
-	// notInjected, noImage, bypassed and unknown are sorted by name.
+	// notInjected, notStarted, bypassed and unknown are sorted by name.
 	notInjected []judged
-	noImage     []judged
+	notStarted  []judged
 	bypassed    []judged
 	unknown     []judged
 	// outdated run an older contract.
@@ -67,7 +68,12 @@ func judgePods(in Inputs, now time.Time) podView {
 			v.outdated = append(v.outdated, p)
 		}
 		if p.NoImage {
-			v.noImage = append(v.noImage, judged{p, reasonNoImage + ": " + pullAdvice})
+			v.notStarted = append(v.notStarted, judged{p, reasonNoImage + ": " + pullAdvice})
+			continue
+		}
+		if p.NotStarted != "" {
+			v.notStarted = append(v.notStarted, judged{p, reasonNotStarted + ": its container is in " + p.NotStarted + ", so the app waits too, or its calls fail; " +
+				"kubectl describe pod and kubectl logs -c " + sidecar.ContainerName + " say why"})
 			continue
 		}
 		if why := bypass(p.Unrouted, variables); why != "" {
@@ -113,7 +119,7 @@ func (v *podView) countReports(gateways []figures.GatewayFigures, pods []Pod, no
 // name picks at most MaxUngoverned pods, one of each owner first, so that no owner is hidden behind
 // another's replicas.
 func (v *podView) name() []v1alpha1.UngovernedPod {
-	first, more := splitByOwner(slices.Concat(v.noImage, v.bypassed, v.notInjected, v.unknown))
+	first, more := splitByOwner(slices.Concat(v.notStarted, v.bypassed, v.notInjected, v.unknown))
 	picked := slices.Concat(first, more)
 	picked = picked[:min(len(picked), MaxUngoverned)]
 	slices.SortFunc(picked, func(a, b judged) int { return strings.Compare(a.Name, b.Name) })
@@ -264,8 +270,8 @@ func inWords(pairs string, variables map[string]bool, format string) string {
 // govern is what would have one more pod governed: of the pods that are surely not.
 func (v podView) govern() string {
 	switch {
-	case len(v.noImage) > 0:
-		return v.noImage[0].Name + ": " + v.noImage[0].reason
+	case len(v.notStarted) > 0:
+		return v.notStarted[0].Name + ": " + v.notStarted[0].reason
 	case len(v.bypassed) > 0:
 		return v.bypassed[0].Name + ": " + afterWord(v.bypassed[0].reason) + "; remove it from the pod's template."
 	case len(v.notInjected) > 0:
