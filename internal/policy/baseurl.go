@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/headgate-dev/headgate/internal/addresses"
 )
 
 // metadataHosts serve a machine's credentials to whoever asks. The gateway refuses their addresses again
@@ -19,14 +21,6 @@ import (
 var metadataHosts = []string{
 	"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal",
 }
-
-// metadataAddresses are those outside the link-local ranges.
-var metadataAddresses = []netip.Addr{
-	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("fd00:ec2::254"),
-}
-
-// nat64 is the prefix that carries IPv4 addresses through IPv6-only networks.
-var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // gatewayPort is where the gateway listens on loopback: a URL there would call itself for ever.
 const gatewayPort = "15080"
@@ -88,12 +82,13 @@ func hostProblem(u *url.URL) string {
 const callsItself = "is the gateway's own address, so that it would call itself: state the provider's"
 
 func addressProblem(address netip.Addr, port string) string {
-	address = plainAddress(address)
 	switch {
-	case address.IsLinkLocalUnicast() || slices.Contains(metadataAddresses, address):
+	case addresses.ServesCredentials(address):
 		return "is a link-local or metadata address, which hands out the machine's credentials: it is refused"
-	case address.IsUnspecified() || address.IsMulticast():
+	case addresses.NoHost(address):
 		return "is not the address of one host"
+	}
+	switch address = plainAddress(address); {
 	case address.IsLoopback() && port == gatewayPort:
 		return callsItself
 	}
@@ -103,9 +98,8 @@ func addressProblem(address netip.Addr, port string) string {
 // plainAddress takes the IPv4 address out of the IPv6 forms that reach the same host.
 func plainAddress(address netip.Addr) netip.Addr {
 	address = address.Unmap().WithZone("")
-	if nat64.Contains(address) {
-		bytes := address.As16()
-		return netip.AddrFrom4([4]byte(bytes[12:]))
+	if carried, ok := addresses.Carried(address); ok && !address.IsLoopback() {
+		return carried
 	}
 	return address
 }

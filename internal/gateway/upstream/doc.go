@@ -8,5 +8,5 @@
 // client); there is no timeout that could cut a healthy stream; link-local and metadata addresses are
 // refused after name resolution, so that a name cannot hide them; hop-by-hop headers do not pass.
 //
-// It imports the standard library only.
+// It imports the standard library and internal/addresses only.
 package upstream
