@@ -99,11 +99,9 @@ func drained(s shapes.Shape) fakeprovider.Budget {
 	return ""
 }
 
-// ownServer is how failures of servers of one's own differ: vLLM has no accounts, the others refuse only when they
-// are full.
+// ownServer is how failures of servers of one's own differ: these refuse only when they are full.
 var ownServer = map[string]dialect.Class{
-	"SelfHosted, no money": dialect.ClassThrottle,
-	"Ollama, throttled":    dialect.ClassOverload, "TGI, throttled": dialect.ClassOverload,
+	"Ollama, throttled": dialect.ClassOverload, "TGI, throttled": dialect.ClassOverload,
 }
 
 // TestA7TheGatewayClassifiesWhatTheSimulatorRefuses: each kind of failure is of the class it was meant as.

@@ -24,7 +24,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	f.Budget = budget(d)
 	hint, hinted := guidance.DateHint(d.Message, "regain access on", r.Reference)
 	hint, hinted = d.Longest(hint, hinted)
-	guidance.Settle(r, class, hint, hinted)
+	guidance.Settle(r, f.Class, hint, hinted)
 	return f
 }
 

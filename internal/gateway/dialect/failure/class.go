@@ -36,8 +36,20 @@ func ByStatus(status int) dialect.Class {
 	return dialect.ClassPermanent
 }
 
+// spent are codes that mean money or credit that is gone with everyone who sends them, also where they come through the
+// API of another: proxies hand on the codes of the provider behind them, with whatever status.
+var spent = map[string]bool{
+	"insufficient_quota": true, "credit_balance_exhausted": true, "billing_hard_limit_reached": true, "billing_not_active": true,
+	"organization_spend_limit_exceeded": true, "project_spend_limit_exceeded": true, "organization_usage_limit_exceeded": true,
+	"billing_error": true, "out_of_credits": true, "enforced_spend_limit_reached": true,
+	"exceeded_current_quota_error": true, "insufficient_balance": true, "insufficient_credits": true,
+}
+
 // New makes a failure fit to be shown.
 func New(class dialect.Class, d Document) dialect.Failure {
+	if spent[d.Code] || spent[d.Type] || spent[d.DetailCode] {
+		class = dialect.ClassQuota
+	}
 	return dialect.Failure{Class: class, Code: code(d), Message: Message(d.Message)}
 }
 
