@@ -97,6 +97,12 @@ func (s *Scheduler) holdReady(c *Call, h *hold, need fit) float64 {
 		return math.Inf(1)
 	}
 	i := b.pos(c.lane.index)
+	if b.brims() && b.settles() {
+		if c.Granted || h.amount > b.level+b.eps {
+			return b.changes()
+		}
+		return b.hasAfter(i, h.amount+s.aside(c, b))
+	}
 	v := &s.single
 	passes := b.foresee(v, c.lane.index)
 	if c.Granted {

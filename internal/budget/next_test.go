@@ -4,6 +4,7 @@
 package budget
 
 import (
+	"math/rand"
 	"testing"
 	"time"
 )
@@ -116,6 +117,27 @@ func moments() map[string]moment {
 			},
 			lane: 1, costs: []float64{1, 1}, by: 6 * time.Second,
 		},
+		// What it lacks comes at the cost of the other, which keeps 5 from 0.4 s on: 5t·3/(5+5t) = 1.
+		"the bucket fills no further, and another keeps all of it": {
+			cfg: Config{
+				Patient: true, Buckets: []Bucket{drained},
+				Lanes: []Lane{{Name: "c", Share: 0.5, Hold: time.Minute}, {Name: "keeps", Share: 0.5, Hold: time.Minute}},
+			},
+			before: func(s *Scheduler) time.Time { return brims(s, 0, 3) },
+			costs:  []float64{1}, by: 500 * time.Millisecond,
+		},
+		// From 0.4 s on the other of its group passes on, and both others keep all that they do: (5t−1)·4.5/(6.5+5t) = 1.
+		"the bucket fills no further, and its group passes on": {
+			cfg: Config{
+				Patient: true, Buckets: []Bucket{drained},
+				Lanes: []Lane{
+					{Name: "passes", Share: 0.25, Hold: time.Minute, Group: "g"}, {Name: "c", Share: 0.25, Hold: time.Minute, Group: "g"},
+					{Name: "keeps", Share: 0.5, Hold: time.Minute},
+				},
+			},
+			before: func(s *Scheduler) time.Time { return brims(s, 1, 1.5) },
+			lane:   1, costs: []float64{1}, by: 628_571_429,
+		},
 		// Nine parts of ten are lost while their owner keeps all that it can: a moment that counts on them comes again and again.
 		"most of the refill is lost": {
 			cfg: Config{
@@ -127,6 +149,16 @@ func moments() map[string]moment {
 			lane:   1, costs: []float64{0.5}, by: 500 * time.Millisecond,
 		},
 	}
+}
+
+// brims has a bucket fill to 6 of 10, a lane take all that it has of that, and the bucket fill no further.
+func brims(s *Scheduler, lane int, amount float64) time.Time {
+	s.FillTo(0, 6, origin)
+	at := origin.Add(10 * time.Second)
+	s.Advance(at, nil)
+	asks(s, lane, at, amount)
+	s.FillTo(0, 6-amount, at)
+	return at
 }
 
 // asks submits a call of a lane, which takes amounts of the buckets in their order.
@@ -174,4 +206,91 @@ func TestNothingIsDueWhereABucketFillsNoFurther(t *testing.T) {
 	if s.Advance(at, nil); !due || at.Sub(now) != 200*time.Millisecond || call.Verdict().State != Admitted {
 		t.Errorf("with room for more it is due after %v, %t, and is %+v then", at.Sub(now), due, call.Verdict())
 	}
+}
+
+// What a bucket fills to bounds it wherever that is, exactly at its capacity and above it too: a call for more than the capacity
+// goes only where the bucket may fill so far.
+func TestABucketFillsToWhatItIsTold(t *testing.T) {
+	for _, c := range []struct{ to, level float64 }{{-1, 0}, {0, 0}, {9, 9}, {10, 10}, {11, 11}, {12, 12}, {largestNumber, 12}} {
+		b := drained
+		b.Limit = 20
+		s := New(Config{Patient: true, Buckets: []Bucket{b}, Lanes: []Lane{{Name: "c", Share: 0.5, Hold: -1}}}, origin)
+		s.FillTo(0, c.to, origin)
+		call := &Call{Costs: []Cost{{Bucket: 0, Amount: 12, AtLeast: 12}}}
+		s.Submit(call, origin)
+		now := origin.Add(time.Minute)
+		if level := s.Level(0, now); level != c.level {
+			t.Errorf("filled to %v, it has %v, want %v", c.to, level, c.level)
+		}
+		if at, due := s.Next(origin); due != (c.level == 12) {
+			t.Errorf("filled to %v, 12 are due at %v, %t", c.to, at.Sub(origin), due)
+		}
+		if s.Advance(now, nil); (call.Verdict().State == Admitted) != (c.level == 12) {
+			t.Errorf("filled to %v, 12 are %v", c.to, call.Verdict().State)
+		}
+	}
+}
+
+// A call for exactly what others leave of a full bucket goes when it is full, however the numbers round.
+func TestWhatIsLeftOfAFullBucketIsEnough(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for range 2000 {
+		capacity, fills := []float64{5, 10, 100, 4750, 400_000}[r.Intn(5)], []float64{1, 3, 7, 11, 13, 60, 86}[r.Intn(7)]
+		one, two := float64(r.Intn(40))/100, float64(r.Intn(40))/100
+		s := New(Config{
+			Patient: true, Buckets: []Bucket{{Name: "a", Capacity: capacity, Rate: capacity / fills, Window: time.Minute, StartEmpty: true}},
+			Lanes: []Lane{{Name: "c", Hold: -1}, {Name: "one", Share: one, Hold: time.Hour}, {Name: "two", Share: two, Hold: time.Hour}},
+		}, origin)
+		// The others have all that they keep just when it is full.
+		came := origin.Add(time.Duration(r.Float64() * fills * 1e9))
+		call := asks(s, 0, came, capacity-one*capacity-two*capacity)
+		at, _ := s.Next(came)
+		s.Advance(at, nil)
+		if v := call.Verdict(); v.State != Admitted || at.Sub(origin).Seconds() > fills+1e-6 {
+			t.Errorf("%v in %v s, of which %v and %v are kept: at %v %+v", capacity, fills, one, two, at.Sub(origin), v)
+		}
+	}
+}
+
+// Where a bucket fills no further no lane is full for longer than a moment, whatever passes on to whom: that is no reason to look
+// again and again.
+func TestABucketThatFillsNoFurtherIsNotPolled(t *testing.T) {
+	lanes := []Lane{
+		{Name: "a1", Share: 0.3, Group: "a"}, {Name: "a2", Share: 0.2, Group: "a"}, {Name: "c1", Share: 0.4, Group: "c"},
+		{Name: "c2", Share: 0.1, Group: "c"},
+	}
+	for _, level := range []float64{1, 3, 5, 8, 9} {
+		for _, heads := range [][]int{{0}, {2}, {0, 1}, {2, 0}, {0, 1, 2}, {3, 2, 1, 0}} {
+			s := New(Config{Patient: true, Buckets: []Bucket{drained}, Lanes: lanes}, origin)
+			s.FillTo(0, level, origin)
+			for _, lane := range heads {
+				asks(s, lane, origin, 9.5)
+			}
+			if n := wakeUps(s, origin, time.Minute); n > 5 {
+				t.Errorf("at a level of %v, with calls of %v: %d moments in a minute", level, heads, n)
+			}
+		}
+	}
+}
+
+// wakeUps counts the moments in a time at which something is due, as an owner looks that does so a hundred times a second at the
+// most. Those at which something happens do not count.
+func wakeUps(s *Scheduler, now time.Time, d time.Duration) (n int) {
+	for end := now.Add(d); ; n++ {
+		at, due := s.Next(now)
+		if now = later(at, now.Add(10*time.Millisecond)); !due || now.After(end) {
+			return n
+		}
+		active := len(s.active)
+		if decided := s.Advance(now, nil); len(decided) > 0 || len(s.active) != active {
+			n--
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -143,6 +143,10 @@ func (s *Scheduler) lacksAfter(c *Call, h *hold) float64 {
 	}
 	v := &s.single
 	ends := b.foresee(v, c.lane.index)
+	if _, owed := b.sums(); got == entitled && owed == 0 && b.brims() {
+		// No lane is full for long, and all together never grow faster than now.
+		ends = math.Inf(1)
+	}
 	if b.wanted > max(b.Capacity, b.need) && b.at < b.wantedUntil {
 		// What is collected for one who does not come back is given up then.
 		ends = min(ends, seconds(b.wantedUntil-b.at))
@@ -172,9 +176,13 @@ func (v *view) claimed() (sum, slope float64) {
 }
 
 // shrinksTo is when at the soonest a lane's credit is less than an amount, though it only grows, where the bucket fills no
-// further than it has: from the moment that all credits claim the whole level, each that grows is at the cost of the others.
+// further than it has: from the moment that all credits claim the whole level, each that grows is at the cost of the others. Where
+// they claim more, which the next gain ends, that is a nanosecond on.
 func (v *view) shrinksTo(credit float64) float64 {
 	claimed, slope := v.claimed()
+	if claimed > v.level+v.eps && v.credit*v.level < (credit-v.eps)*claimed {
+		return 1e-9
+	}
 	return max(0, after(v.level-claimed, slope, 0)) + after((v.credit-credit+v.eps)*v.level, v.credit*slope, 0)
 }
 

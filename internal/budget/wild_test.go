@@ -299,3 +299,22 @@ func TestNextIsNeverLateWhateverHappens(t *testing.T) {
 		}
 	})
 }
+
+// Whatever it is that waits, it is not looked for again and again: once nothing comes any more a minute has few moments.
+func TestNextNamesFewMomentsWhateverHappens(t *testing.T) {
+	check(t, 1500, func(t *rapid.T) {
+		w := newWild(t)
+		for range rapid.IntRange(1, 30).Draw(t, "events") {
+			w.happens()
+			if rapid.IntRange(0, 3).Draw(t, "fills no further") == 0 {
+				id, _ := w.s.Bucket("b0")
+				more := w.s.bucket(id).Capacity * rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "more")
+				w.s.FillTo(id, w.s.Level(id, w.now)+more, w.now)
+			}
+			w.runOn()
+		}
+		if n := wakeUps(w.s, w.now, time.Minute); n > 100 {
+			t.Fatalf("%d moments in a minute%s", n, w.tellAll())
+		}
+	})
+}
