@@ -16,13 +16,8 @@ func (p *Pool) Advance(now time.Time) {
 	if !p.leads() {
 		return
 	}
-	parked := p.parked
-	p.parked = nil
-	for _, c := range parked {
-		if p.accounts[c.account.key] == c.account && !c.queued {
-			p.queue(c)
-		}
-	}
+	p.regrant()
+	p.flush()
 	p.admit()
 	p.flush()
 	p.call()
@@ -68,11 +63,11 @@ func (p *Pool) blocked(c *claim) bool {
 		if u <= 0 {
 			continue
 		}
-		if b := c.account.books[i].purse; u > p.room(b) {
+		if b := c.account.books[i].purse; u > p.room(b)-b.kept {
 			return true
 		}
 		for _, s := range c.charged[i] {
-			if min(u, s.Capacity) > p.room(s) {
+			if min(u, s.Capacity) > p.room(s)-s.kept {
 				return true
 			}
 		}

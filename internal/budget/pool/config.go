@@ -50,7 +50,7 @@ type Budget struct {
 	MaxHolders int
 	// Lanes are those that take of the budget, and their shares of it; nil are all lanes, with their own shares.
 	Lanes []LaneShare
-	// External says that the budget does not refill by itself: its level rises by what a store gives alone, see Deposit and
+	// External says that the budget does not refill by itself: its level rises by what a store gives alone, see
 	// Allot. Rate is how fast that is expected to be. Of slots the pool shares those that Lease says it has.
 	External bool
 }

@@ -36,28 +36,7 @@ type Claimant struct {
 // draws says that a store brings what is spent of it.
 func (b *purse) draws() bool { return b.External && b.Kind == budget.Continuous }
 
-// Deposit brings into external budgets what their store gave. What does not fit in is left: it is to go back. Lanes have
-// their shares of it as of a refill.
-func (p *Pool) Deposit(amounts []Amount, now time.Time) (left []Amount) {
-	p.tick(now)
-	for _, a := range amounts {
-		units := clean(a.Units)
-		if b, ok := p.byName[a.Budget]; ok && b.draws() {
-			p.touch(b)
-			in := p.fitting(b, units)
-			p.sched.Pour(b.id, in, p.now)
-			b.deposited += in
-			units -= in
-		}
-		if units > 0 {
-			left = append(left, Amount{a.Budget, units})
-		}
-	}
-	p.flush()
-	return left
-}
-
-// fitting is how much of a deposit has room.
+// fitting is how much of what a store gives has room.
 func (p *Pool) fitting(b *purse, units float64) float64 {
 	return min(units, max(0, p.room(b)-p.level(b)))
 }
@@ -157,7 +136,7 @@ func (p *Pool) Surplus(now time.Time, keep time.Duration) []Amount {
 			continue
 		}
 		needed := p.waiting(b) + p.waitingWhole(b) + b.Rate*max(0, keep.Seconds())
-		level := p.level(b)
+		level := p.level(b) - b.kept
 		if units := level - needed; units > trifle*b.Capacity {
 			p.touch(b)
 			p.sched.Feed(b.id, -1, -units, p.now)

@@ -22,21 +22,21 @@ func external(lanes ...budget.Lane) Config {
 	return cfg
 }
 
-// An external budget rises by what is deposited alone, and no higher than its room.
-func TestExternalBudgetsRiseByDepositsAlone(t *testing.T) {
+// An external budget rises by what its store gives alone, and no higher than its room.
+func TestExternalBudgetsRiseByAllotmentsAlone(t *testing.T) {
 	p := New(external(), Leader{Epoch: 1, First: true}, origin)
 	now := origin.Add(time.Minute)
 	p.Advance(now)
 	if f := p.Figures(now).Budgets[0]; f.Level != 0 {
 		t.Errorf("level %v after a minute", f.Level)
 	}
-	left := p.Deposit([]Amount{{"tokens", 300_000}, {"unknown", 5}}, now)
-	if len(left) != 1 || left[0] != (Amount{"unknown", 5}) {
-		t.Errorf("left %v", left)
-	}
-	left = p.Deposit([]Amount{{"tokens", 100_000}, {"requests", math.NaN()}}, now)
-	if len(left) != 1 || left[0] != (Amount{"tokens", 20_000}) {
-		t.Errorf("left %v", left)
+	for _, c := range []struct {
+		name        string
+		units, left float64
+	}{{"tokens", 300_000, 0}, {"unknown", 5, 5}, {"tokens", 100_000, 20_000}, {"requests", math.NaN(), 0}} {
+		if left := p.Allot(c.name, []Allotment{{Units: c.units}}, now); left != c.left {
+			t.Errorf("%v of %s: left %v", c.units, c.name, left)
+		}
 	}
 	if f := p.Figures(now.Add(time.Hour)).Budgets[0]; f.Level != 380_000 || f.Deposited != 380_000 {
 		t.Errorf("%+v", f)
@@ -71,9 +71,9 @@ func TestNeedsAreWhatWaitsAndIsNotHere(t *testing.T) {
 	}
 	for range 5 {
 		n := p.Needs(now)
-		p.Deposit(n.Small, now)
+		allot(p, n.Small, now)
 		for _, c := range n.Bulk {
-			p.Deposit(c, now)
+			allot(p, c, now)
 		}
 		now = now.Add(10 * time.Millisecond)
 		p.Advance(now)
@@ -141,6 +141,13 @@ func TestNoMoreIsGrantedThanWasDeposited(t *testing.T) {
 	}
 }
 
+// allot brings amounts that are nobody's in particular.
+func allot(p *Pool, amounts []Amount, now time.Time) {
+	for _, a := range amounts {
+		p.Allot(a.Budget, []Allotment{{Units: a.Units}}, now)
+	}
+}
+
 // covers says whether the store has a whole vector.
 func covers(store map[string]float64, cost []Amount) bool {
 	for _, c := range cost {
@@ -154,10 +161,7 @@ func covers(store map[string]float64, cost []Amount) bool {
 func draw(l *loaded, cost []Amount, store, drawn map[string]float64, at time.Time) {
 	for _, c := range cost {
 		units := min(c.Units, store[c.Budget])
-		left := 0.0
-		for _, a := range l.leader().Deposit([]Amount{{c.Budget, units}}, at) {
-			left += a.Units
-		}
+		left := l.leader().Allot(c.Budget, []Allotment{{Units: units}}, at)
 		store[c.Budget] -= units - left
 		drawn[c.Budget] += units - left
 	}

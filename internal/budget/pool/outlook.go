@@ -28,7 +28,7 @@ func (p *Pool) outlook(a *account, l *laneBook) (out []Outlook, asked uint64) {
 	for _, c := range a.claims {
 		if c.lane == l && c.class == bulk {
 			asks = true
-			if c.queued {
+			if c.queued || c.parked {
 				asked = c.number
 			}
 		}

@@ -42,6 +42,8 @@ type purse struct {
 	dividedAt, turnAt time.Duration
 	// lift is what was given back and is not in the scheduler's level yet.
 	lift float64
+	// kept is what of P is kept for parked claims: the scheduler has it no longer.
+	kept float64
 	// most bounds what may be out, as published; wanted is what it would have to be for a call that waits.
 	most, wanted float64
 	// published says that most was.
@@ -160,7 +162,7 @@ func (p *Pool) flush() {
 }
 
 func (p *Pool) cap(b *purse) {
-	room, level := p.room(b), p.sched.Level(b.id, p.now)
+	room, level := p.room(b)-b.kept, p.sched.Level(b.id, p.now)
 	if b.lift > 0 && level < room {
 		p.sched.Raise(b.id, min(level+b.lift, room), p.now)
 	}
@@ -171,8 +173,8 @@ func (p *Pool) cap(b *purse) {
 	p.sched.FillTo(b.id, room, p.now)
 }
 
-// level is P, with what was given back.
-func (p *Pool) level(b *purse) float64 { return p.sched.Level(b.id, p.now) + b.lift }
+// level is P, with what was given back and what is kept for parked claims.
+func (p *Pool) level(b *purse) float64 { return p.sched.Level(b.id, p.now) + b.lift + b.kept }
 
 // rateOf is the rate that is left beside what the silent may take. Safe shares are no more than half of it.
 func (p *Pool) rateOf(b *purse) float64 {

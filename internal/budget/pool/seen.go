@@ -122,7 +122,7 @@ func (p *Pool) renew(h *holder, b *purse) {
 func (p *Pool) lower(a *account, b *purse, most float64) {
 	p.touch(b)
 	level := p.sched.Level(b.id, p.now)
-	p.sched.Lower(b.id, max(most-b.Capacity+p.room(b), -b.Capacity)-b.lift, p.now)
+	p.sched.Lower(b.id, max(most-b.Capacity+p.room(b), -b.Capacity)-b.lift-b.kept, p.now)
 	lowered := level - p.sched.Level(b.id, p.now)
 	if lowered <= trifle*b.Capacity {
 		return

@@ -23,7 +23,7 @@ func TestAnExternalBudgetsStandingAndSupply(t *testing.T) {
 	if b := s.Budgets[0]; b.Name != "tokens" || b.Level != 0 || b.Apart != 25 || b.Safe != 12.5 {
 		t.Errorf("two silent holders: %+v", b)
 	}
-	if left := p.Deposit([]Amount{{"tokens", 120}}, at(time.Second)); len(left) != 0 {
+	if left := p.Allot("tokens", []Allotment{{Units: 120}}, at(time.Second)); left != 0 {
 		t.Errorf("left: %v", left)
 	}
 	h := NewHolder(HolderConfig{Name: "a", Incarnation: 1, Fresh: true, Budgets: []HolderBudget{{Name: "tokens"}}}, at(0))

@@ -31,6 +31,10 @@ type claim struct {
 	call    *budget.Call
 	slot    *slot
 	queued  bool
+	// parked says that its call was admitted, and waits for more to be allowed outstanding.
+	parked bool
+	// former is a call in the queue that another is to follow in its place.
+	former *budget.Call
 }
 
 // share is how much of an interval's refill one slice of a small claim may take; all that ask go in turn.
@@ -71,7 +75,7 @@ func (p *Pool) wantBulk(a *account, lane *laneBook, w *Want) {
 	p.openFor(a, w.Units)
 	c := a.claim(lane, bulk)
 	if c.number != w.Bulk {
-		p.unqueue(c)
+		p.supersede(c)
 		c.number = w.Bulk
 	}
 	for i, k := range a.books {
@@ -129,13 +133,17 @@ func (a *account) claim(lane *laneBook, class int) *claim {
 // a little less is wanted by now: it would begin anew at the end each time that some budget suffices for once, and starve.
 func (p *Pool) ask(a *account) {
 	for _, c := range a.claims {
-		if !c.wants() || c.queued && c.class != small && c.exceeds() {
+		if !c.wants() || (c.queued || c.parked) && c.class != small && c.exceeds() {
 			p.unqueue(c)
 		}
 	}
 	for _, c := range a.claims {
 		if c.wants() && !c.queued {
 			p.queue(c)
+		}
+		if c.former != nil {
+			p.sched.Cancel(c.former, p.now)
+			c.former = nil
 		}
 	}
 }
@@ -171,7 +179,7 @@ func (c *claim) exceeds() bool {
 
 // queue asks the scheduler for the next slice of a claim, until it has to wait or has all.
 func (p *Pool) queue(c *claim) {
-	for c.wants() {
+	for c.wants() && !c.parked {
 		if !c.mayHaveSlot() {
 			return
 		}
@@ -260,38 +268,25 @@ func (p *Pool) atOnce(b *purse, u float64) float64 {
 	return min(1, most/u, b.Capacity/u)
 }
 
-// excessive finds a budget of which more would be outstanding than a next leader assumes, and has that be published.
-func (p *Pool) excessive(b *purse, u float64) bool {
-	if b.Kind != budget.Continuous || b.held+b.unknown+u <= b.most {
-		return false
-	}
-	b.wanted = max(b.wanted, min(b.held+b.unknown+u, b.largest()))
-	return b.wanted > b.most
-}
-
-// granted books what the scheduler admitted. It is false if more would be outstanding than a next leader assumes;
-// then nothing is taken.
+// granted books what the scheduler admitted. It is false if more would be outstanding than a next leader assumes; then the claim
+// waits for that to be published, and keeps what it was admitted with.
 func (p *Pool) granted(c *claim) bool {
-	a, l := c.account, c.lane
 	if !c.mayHaveSlot() {
 		// Another of its lanes came first.
-		p.release(a.books[c.class].purse, c.slot)
+		p.release(c.account.books[c.class].purse, c.slot)
 		return false
 	}
-	for i, u := range c.units {
-		if u <= 0 {
-			continue
-		}
-		b := a.books[i].purse
-		wait := p.excessive(b, u)
-		for _, s := range c.charged[i] {
-			wait = p.excessive(s, u) || wait
-		}
-		if wait {
-			p.park(c)
-			return false
-		}
+	if p.exceeding(c) {
+		p.park(c)
+		return false
 	}
+	p.give(c)
+	return true
+}
+
+// give books a claim's call.
+func (p *Pool) give(c *claim) {
+	a := c.account
 	for i, u := range c.units {
 		if u > 0 {
 			p.grant(c, i, u)
@@ -301,13 +296,12 @@ func (p *Pool) granted(c *claim) bool {
 		p.sched.Settle(c.call, nil, p.now)
 	}
 	if c.class == bulk {
-		l.bulk = c.number
+		c.lane.bulk = c.number
 		a.lend(c, p.now)
 		p.attend(a, p.hoardedUntil(a))
 		clear(c.left)
 	}
 	a.tell(p)
-	return true
 }
 
 // grant books what a claim is granted of one budget.
@@ -339,22 +333,26 @@ func (p *Pool) grant(c *claim, i int, u float64) {
 	}
 }
 
-// park gives back what a claim was admitted with, and has it ask again when less is outstanding.
-func (p *Pool) park(c *claim) {
-	var nothing []budget.Cost
-	for _, cost := range c.call.Costs {
-		nothing = append(nothing, budget.Cost{Bucket: cost.Bucket})
-	}
-	p.sched.Settle(c.call, nothing, p.now)
-	p.parked = append(p.parked, c)
-}
-
 // unqueue takes a claim's call out.
 func (p *Pool) unqueue(c *claim) {
-	if c.queued {
+	switch {
+	case c.queued:
 		p.sched.Cancel(c.call, p.now)
 		p.enqueued(c, -1)
+	case c.parked:
+		p.unpark(c)
 	}
+}
+
+// supersede has the claim's next call come after the one that is in the queue, which leaves then: what its lane collected is for
+// the next one, and would be lent out if none were there.
+func (p *Pool) supersede(c *claim) {
+	if !c.queued {
+		p.unqueue(c)
+		return
+	}
+	p.enqueued(c, -1)
+	c.former = c.call
 }
 
 // enqueued counts a claim that came into the queue, or left it.

@@ -23,7 +23,7 @@ const (
 )
 
 // hopes says whether a large call is to wait for the pool. Without a lease whom the safe share does not serve in time hopes for
-// its end, and the others do so only as long as they have time for both.
+// its end, if that may be any moment or there is time for it, and the others do so only as long as they have time for both.
 func (m *Member) hopes(p *place, now time.Time) bool {
 	switch {
 	case m.leased:
@@ -34,9 +34,14 @@ func (m *Member) hopes(p *place, now time.Time) bool {
 	by, until := m.startBy(p), m.silentSince().Add(reconnect)
 	wait, _ := m.ahead(p, true)
 	if !by.IsZero() && now.Add(wait).After(by) {
-		return by.Sub(now) > reconnect
+		return by.Sub(now) > reconnect || m.answers(now)
 	}
 	return now.Before(until) && (by.IsZero() || !until.Add(wait).After(by))
+}
+
+// answers says whether the pool, which is not heard, may be any moment: the member has only begun, or has lost its lease just now.
+func (m *Member) answers(now time.Time) bool {
+	return !m.leased && !m.open && !m.draining && now.Before(m.silentSince().Add(trial))
 }
 
 // has says whether the holder has a call's whole cost, and nobody else needs it.

@@ -57,10 +57,9 @@ func TestTheDemosLargeCallsAllGo(t *testing.T) {
 	}
 }
 
-// What a lane's guarantee serves in time is not refused when it comes, nor when the pool has spoken, whatever the other lanes ask
-// for: 8,000 at a time of 400 a second, by one gateway or any of three. From one nearly all of them go, see the weak points of the
-// design note; three overtake each other, so that one call more may come before.
-func TestFewCallsWithinAGuaranteeAreLost(t *testing.T) {
+// What a lane's guarantee serves in time is not lost, neither at once nor later, whatever the other lanes ask for: 8,000 at a time of
+// 400 a second, by one gateway or any of three. Of three one call of each other one may come before, and each of these takes 20 s.
+func TestNoCallWithinAGuaranteeIsLost(t *testing.T) {
 	for _, gateways := range []int{1, 3} {
 		asked, went, declined := 0, 0, 0
 		for seed := range int64(60) {
@@ -68,16 +67,38 @@ func TestFewCallsWithinAGuaranteeAreLost(t *testing.T) {
 			for i := range gateways {
 				w.join(string(rune('a'+i)), true)
 			}
-			asked += w.guaranteed(float64(seed%4), time.Duration(4+10*(gateways-1))*time.Second)
+			asked += w.guaranteed(float64(seed%4), time.Duration(4+20*(gateways-1))*time.Second)
 			w.run(90 * time.Second)
 			for _, n := range w.members {
 				went += n.large
 				declined += n.declined
 			}
 		}
-		t.Logf("%d gateways: %d asked, %d went, %d declined at once", gateways, asked, went, declined)
-		if 50*declined > asked || gateways == 1 && 50*(asked-went) > asked {
+		t.Logf("%d gateways: %d asked, %d went", gateways, asked, went)
+		if asked < 300 || went < asked {
 			t.Errorf("%d gateways: of %d calls %d went and %d were declined at once", gateways, asked, went, declined)
+		}
+	}
+}
+
+// A gateway that has only begun knows nothing yet: a call that the pool serves in time is not refused because the safe share would
+// not, and if the pool is not heard it is told so soon.
+func TestWhoComesBeforeTheFirstGrantIsNotJudgedByTheSafeShare(t *testing.T) {
+	for _, heard := range []bool{true, false} {
+		w := newWorld(t, 1, shared(""), 5)
+		w.cut = !heard
+		n := w.join("a", true)
+		w.run(50 * time.Millisecond)
+		if v := n.ask(8000, 0, 25*time.Second); v.State != budget.Queued {
+			t.Fatalf("heard %t: %+v", heard, v)
+		}
+		w.run(2*trial + time.Second)
+		if refused := n.refused[budget.ReasonDeadline]; refused == 1 == heard {
+			t.Errorf("heard %t: %v", heard, n)
+		}
+		w.run(20 * time.Second)
+		if went := n.large == 1; went != heard {
+			t.Errorf("heard %t: %v", heard, n)
 		}
 	}
 }

@@ -22,11 +22,12 @@ const (
 
 // judge says how a large call is refused, by when, and whether it is now.
 func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Time, refused bool) {
+	by = m.startBy(p)
 	wait, k, told := m.foretold(p)
 	if !told {
-		wait, k = m.ahead(p, false)
+		wait, k = m.ahead(p, m.answers(now) && !by.IsZero() && by.Sub(now) <= reconnect)
 	}
-	v, by = m.refusal(p, &m.limits[k], budget.ReasonDeadline, wait), m.startBy(p)
+	v = m.refusal(p, &m.limits[k], budget.ReasonDeadline, wait)
 	for k := range m.limits {
 		switch l := &m.limits[k]; {
 		case l.atLeast(p.ticket) > float64(l.Burst):
@@ -41,7 +42,7 @@ func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Ti
 	case p.where != aside && !p.again && m.full(p):
 		v.Reason = budget.ReasonQueueFull
 		return v, by, true
-	case late && (told || !now.Before(by) || !m.leased):
+	case late && (told || !now.Before(by) || !m.leased && !m.answers(now)):
 		return v, by, true
 	case late:
 		p.tried = true
