@@ -243,6 +243,40 @@ func TestFloorOfAnAbsurdCostIsTheStatedReset(t *testing.T) {
 	})
 }
 
+// TestA10ABucketThatFillsSlowerThanItsWindowSaysIsWaitedForAsLong: a reset is the time to full, so what is missing and when
+// it is there again give the rate, whatever window the budget's name has elsewhere.
+func TestA10ABucketThatFillsSlowerThanItsWindowSaysIsWaitedForAsLong(t *testing.T) {
+	for name, tc := range map[string]struct {
+		remaining   float64
+		reset, want time.Duration
+	}{
+		"as its window says":       {0, time.Minute, 45 * time.Second},
+		"a little slower, rounded": {100, time.Minute, 39 * time.Second},
+		"three minutes":            {0, 3 * time.Minute, 135 * time.Second},
+		"six, half of it is there": {500, 6 * time.Minute, 180 * time.Second},
+		"too short to tell":        {990, 900 * time.Millisecond, 0},
+		"full sooner":              {0, 20 * time.Second, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate(facts.MaxAtAdmission)
+				defer g.Close()
+				a := ticket(100, 750)
+				g.Enter(a, time.Now())
+				g.Release(a, Settlement{Kind: Rejected})
+				r := &dialect.Reading{Budgets: []dialect.BudgetReading{{
+					Budget: plan.OutputTokens, Limit: 1000, Remaining: tc.remaining, Window: time.Minute, Reset: tc.reset, HasReset: true,
+				}}}
+				g.Observe(a, r, time.Now())
+				floor, _ := g.Floor(a, r)
+				if floor.Round(time.Millisecond) != tc.want {
+					t.Errorf("the floor is %v, want %v", floor, tc.want)
+				}
+			})
+		})
+	}
+}
+
 // What is shown of the provider is one account's, the scarcest: never the level of one beside the limit of another.
 func TestScarcestAccountIsShownWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -169,13 +169,33 @@ func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok boo
 		if m == nil || !m.known || !counts || !b.HasReset || b.Limit <= 0 {
 			continue
 		}
-		level := max(b.Remaining, b.Limit-m.rate*b.Reset.Seconds())
+		rate := m.refills(b)
+		level := max(b.Remaining, b.Limit-rate*b.Reset.Seconds())
 		if level >= cost {
 			continue
 		}
 		// Bounded before it becomes a Duration: an absurd cost would overflow to a wait below zero.
-		seconds := min((cost-level)/(m.rate), b.Reset.Seconds())
+		seconds := min((cost-level)/rate, b.Reset.Seconds())
 		floor, ok = max(floor, time.Duration(seconds*float64(time.Second))), true
 	}
 	return floor, ok
+}
+
+const (
+	// slowRefill is how much slower than a bucket's window says it must refill by its own figures before these count, and
+	// leastFull the shortest reset that tells: both figures are rounded.
+	slowRefill = 0.8
+	leastFull  = time.Second
+)
+
+// refills is the rate at which a bucket refills by what a refusal reports. Where it will be full much later than its
+// window would have it, the window is another: who went by it would come too early.
+func (m *mirror) refills(b *dialect.BudgetReading) float64 {
+	if b.Remaining < 0 || b.Remaining >= b.Limit || b.Reset < leastFull {
+		return m.rate
+	}
+	if rate := (b.Limit - b.Remaining) / b.Reset.Seconds(); rate < m.rate*slowRefill {
+		return rate
+	}
+	return m.rate
 }
