@@ -186,7 +186,11 @@ func drawRequirements(t *rapid.T) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{}
 	}
 	equal := rapid.Bool().Draw(t, "equal")
-	for _, name := range kinds {
+	stated := kinds
+	if rapid.IntRange(0, 3).Draw(t, "storage alone") == 0 {
+		stated = kinds[2:]
+	}
+	for _, name := range stated {
 		a := resource.MustParse(rapid.SampledFrom(amountsOf[name]).Draw(t, "request"))
 		b := resource.MustParse(rapid.SampledFrom(amountsOf[name]).Draw(t, "limit"))
 		if a.Cmp(b) > 0 {

@@ -54,7 +54,6 @@ func fitted(spec *corev1.PodSpec, p Params) corev1.ResourceRequirements {
 			delete(out.Requests, name)
 			delete(out.Limits, name)
 		}
-		return out
 	}
 	equal := guaranteed(spec)
 	if equal {
