@@ -203,3 +203,19 @@ func drawRequirements(t *rapid.T) corev1.ResourceRequirements {
 	}
 	return out
 }
+
+// TestD7AGatewayOfNoProcessorAndMemoryFitsItsStorage where a quota leaves it nothing else, and is skipped where that is
+// too little.
+func TestD7AGatewayOfNoProcessorAndMemoryFitsItsStorage(t *testing.T) {
+	for most, want := range map[string]Reason{"512Mi": Injected, "8Mi": SkippedLimitRange} {
+		p := testParams()
+		p.CountsBestEffort = true
+		bound := corev1.ResourceList{corev1.ResourceEphemeralStorage: resource.MustParse(most)}
+		p.LimitRanges = []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: bound}}
+		pod := corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: bound, Limits: bound}}}}}
+		after, outcome := Inject(pod, p)
+		if outcome.Reason != want || !bestEffort(&after.Spec) || !admits(p.LimitRanges, &after.Spec) {
+			t.Errorf("at most %s: %s, resources %+v", most, outcome.Annotation(), after.Spec.InitContainers)
+		}
+	}
+}
