@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/headgate-dev/headgate/internal/budgetstore/redisstore"
 	"github.com/headgate-dev/headgate/internal/certs"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
@@ -175,7 +176,7 @@ func isStore(s string) bool {
 		return false
 	}
 	_, password := u.User.Password()
-	return !password && u.Hostname() != "" && !strings.Contains(u.Host, ",") && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && u.Opaque == ""
+	return !password && redisstore.IsServer(u.Hostname(), u.Port()) && !strings.Contains(u.Host, ",") && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && u.Opaque == ""
 }
 
 func isPort(s string) bool {

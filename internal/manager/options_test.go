@@ -82,6 +82,8 @@ func TestEachFlagIsChecked(t *testing.T) {
 		"store's password":     {[]string{"--gateway-deferred-store=redis://u:secret@redis:6379"}, "without a password"},
 		"sentinels":            {[]string{"--gateway-deferred-store=redis://a:26379,b:26379"}, "of one server"},
 		"store's parameters":   {[]string{"--gateway-deferred-store=redis://a?addr=b:6379"}, "--gateway-deferred-store is not"},
+		"store in brackets":    {[]string{"--gateway-deferred-store=redis://]"}, "--gateway-deferred-store is not"},
+		"store's port":         {[]string{"--gateway-deferred-store=redis://redis:65536"}, "--gateway-deferred-store is not"},
 		"store without host":   {[]string{"--gateway-deferred-store=redis://:6379"}, "--gateway-deferred-store is not"},
 		"no CA file":           {[]string{"--provider-ca-file=" + filepath.Join(dir, "none")}, "--provider-ca-file: "},
 		"no CA in the file":    {[]string{"--provider-ca-file=" + file("empty", "hello")}, "holds no certificate"},

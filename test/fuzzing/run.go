@@ -62,7 +62,7 @@ func (c *Campaign) again(ctx context.Context, r *result) {
 	if name == "" {
 		return
 	}
-	status, log := c.command(ctx, r.Target, grace, "-test.run=^"+r.Name+"$/^"+filepath.Base(name)+"$", "-test.count=10", "-test.timeout=1m")
+	status, log := c.command(ctx, r.Target, grace, "-test.run=^"+r.Name+"$/^"+filepath.Base(name)+"$", "-test.count=10", "-test.failfast", "-test.timeout=1m")
 	r.alone = log
 	if status == 0 && hung.MatchString(r.log) {
 		path := filepath.Join(c.Root, r.Dir, "testdata", "fuzz", name)

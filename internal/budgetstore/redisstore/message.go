@@ -168,9 +168,9 @@ func decode(reply any, lines int) (*budgetstore.Answer, error) {
 	a := &budgetstore.Answer{Instance: text[1], Recall: text[5] == "1", Lines: make([]budgetstore.Granted, lines)}
 	var errs []error
 	a.Stamp = number(text[0], &errs)
-	a.Version, a.Drawers = uint64(number(text[2], &errs)), int(number(text[3], &errs))
-	for _, n := range strings.Fields(text[4]) {
-		a.Bulks = append(a.Bulks, uint64(number(n, &errs)))
+	a.Version, a.Drawers = count(text[2], &errs), int(count(text[3], &errs))
+	for _, n := range first(strings.Fields(text[4]), budgetstore.MaxVectors) {
+		a.Bulks = append(a.Bulks, count(n, &errs))
 	}
 	for i := range a.Lines {
 		values := strings.Fields(text[fields+i])
@@ -182,7 +182,7 @@ func decode(reply any, lines int) (*budgetstore.Answer, error) {
 		for j, x := range known {
 			*x = number(values[j], &errs)
 		}
-		for rest := values[len(known):]; len(rest) > 1; rest = rest[2:] {
+		for rest := first(values[len(known):], 2*budgetstore.MaxClaims); len(rest) > 1; rest = rest[2:] {
 			g.Claims = append(g.Claims, budgetstore.GrantedClaim{Fair: number(rest[0], &errs), New: number(rest[1], &errs)})
 		}
 	}
@@ -194,6 +194,20 @@ func decode(reply any, lines int) (*budgetstore.Answer, error) {
 
 // fields are those of an answer before its lines.
 const fields = 6
+
+// first are at most so many: no more were asked for.
+func first(all []string, n int) []string { return all[:min(len(all), n)] }
+
+// count reads a whole number, as far as a script counts exactly.
+func count(s string, errs *[]error) uint64 {
+	const exact = 1 << 53
+	x := number(s, errs)
+	if x < 0 || x > exact {
+		*errs = append(*errs, fmt.Errorf("%w: a count is none", errAnswer))
+		return 0
+	}
+	return uint64(x)
+}
 
 func number(s string, errs *[]error) float64 {
 	x, err := strconv.ParseFloat(s, 64)

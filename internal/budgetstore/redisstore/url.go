@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ func addresses(hosts string) ([]string, error) {
 	var out []string
 	for _, host := range strings.Split(hosts, ",") {
 		u, err := url.Parse("//" + host)
-		if err != nil || u.Hostname() == "" || len(out) >= maxServers {
+		if err != nil || !IsServer(u.Hostname(), u.Port()) || len(out) >= maxServers {
 			return nil, errURL
 		}
 		port := u.Port()
@@ -105,6 +106,17 @@ func addresses(hosts string) ([]string, error) {
 		out = append(out, net.JoinHostPort(u.Hostname(), port))
 	}
 	return out, nil
+}
+
+// IsServer says whether a host and port of a URL can be reached: the library takes brackets and more for names.
+func IsServer(host, port string) bool {
+	_, err := netip.ParseAddr(host)
+	const named = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	if err != nil && (host == "" || strings.Trim(host, named) != "") {
+		return false
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func (t *target) parameters(u *url.URL) error {

@@ -4,7 +4,6 @@
 package upstream
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/textproto"
 	"net/url"
 	"strings"
@@ -74,29 +72,8 @@ func TestErrorsOfASendRepeatNothingThatWasAnswered(t *testing.T) {
 // answered is the error of a send that is answered with these bytes.
 func answered(t *testing.T, answer string) error {
 	t.Helper()
-	transport, err := NewTransport(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe()
-		go func() {
-			// Whoever speaks before he is asked is not listened to.
-			if req, err := http.ReadRequest(bufio.NewReader(server)); err == nil {
-				_, _ = io.Copy(io.Discard, req.Body)
-			}
-			_, _ = io.WriteString(server, answer)
-			_ = server.Close()
-		}()
-		return client, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer transport.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://provider.example/v1", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := transport.RoundTrip(req)
+	err := exchange(t, answer)
 	if err == nil {
-		_ = resp.Body.Close()
 		t.Fatalf("%q was an answer", answer[:min(len(answer), 60)])
 	}
 	return err
