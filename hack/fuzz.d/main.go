@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string) (clean bool, err error) {
 	switch {
 	case len(args) > 0 && args[0] == "ci":
 		// Thirty seconds of the clock for each, and not of a processor: see docs/design/testing.md.
-		c.Each, c.Jobs, c.KeepGoing = 30*time.Second, max(6, runtime.NumCPU()), true
+		c.Each, c.Jobs, c.KeepGoing, c.Own = 30*time.Second, max(6, runtime.NumCPU()), true, true
 	case len(args) > 0:
 		if c.Each, err = time.ParseDuration(args[0]); err != nil || c.Each <= 0 {
 			return false, fmt.Errorf("usage: hack/fuzz [ci|TIME] [DIR...]: %q is no time", args[0])

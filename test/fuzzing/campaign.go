@@ -19,6 +19,9 @@ type Campaign struct {
 	// Each is how long a target runs; Jobs how many at once; Workers how many processes each of them has.
 	Each          time.Duration
 	Jobs, Workers int
+	// Own has the engine guided by the code of the project alone: all that it uses, Kubernetes and SDKs among it, is built as
+	// for any test then, and not once more.
+	Own bool
 	// KeepGoing runs all targets, whatever is found.
 	KeepGoing bool
 	Out       io.Writer
