@@ -28,12 +28,25 @@ func sample() *Ticket {
 // TestIDsAreLongAndDiffer: 128 bits, in a form that fits a path.
 func TestIDsAreLongAndDiffer(t *testing.T) {
 	seen := map[string]bool{}
+	// digits are those that came at each place: all of them, or some bits are not drawn.
+	var digits [32]map[byte]bool
 	for range 1000 {
 		id := NewID()
 		if len(id) != 32 || !ValidID(id) || seen[id] {
 			t.Fatalf("%q", id)
 		}
 		seen[id] = true
+		for at := range digits {
+			if digits[at] == nil {
+				digits[at] = map[byte]bool{}
+			}
+			digits[at][id[at]] = true
+		}
+	}
+	for at, all := range digits {
+		if len(all) != 16 {
+			t.Errorf("digit %d is one of %d in a thousand IDs", at, len(all))
+		}
 	}
 	for _, id := range []string{"", "../../etc/passwd", "ABCDEF00112233445566778899AABBCC", "0123456789abcdef0123456789abcde", "0123456789abcdef0123456789abcdefa"} {
 		if ValidID(id) {
