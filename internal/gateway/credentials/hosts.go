@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 // maxHosts bounds the entries of one hosts file.
@@ -33,6 +34,9 @@ func parseHosts(text string) []string {
 // certificate binds the name, not the port.
 func allows(hosts []string, u *url.URL) bool {
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > unicode.MaxASCII }) {
+		return false // some letters are others once they are small or sent: a key goes to what is written
+	}
 	port := u.Port()
 	if port == "" {
 		port = "443"
