@@ -20,10 +20,15 @@ import (
 	"github.com/headgate-dev/headgate/internal/policy/decide"
 )
 
+// maxAgain is the largest body that waits for the beginning of a document, in case that is an error.
+const maxAgain = 1 << 20
+
 // relayOptions say how a response is passed on.
 type relayOptions struct {
-	stream   bool
-	hold     bool
+	stream bool
+	hold   bool
+	// document: it is one, and may be an error of which nothing needs to pass on.
+	document bool
 	progress func(output int64)
 }
 
@@ -38,7 +43,8 @@ func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 		unzip(resp)
 	}
 	meter := c.meter(resp.Header, stream)
-	opts := relayOptions{stream: stream, hold: stream && c.replayable()}
+	again := c.replayable()
+	opts := relayOptions{stream: stream, hold: stream && again, document: c.op.Metered && !stream && again && len(c.body.Bytes) <= maxAgain}
 	if stream && c.ticket.Metered {
 		opts.progress = c.progress
 	}
@@ -115,7 +121,7 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		// The injected event is taken out again.
 		c.w.Header().Del("Content-Length")
 	}
-	end := r.run(opts.hold)
+	end := r.run(opts)
 	r.finish()
 	if c.splice == nil {
 		c.copyTrailer(resp.Trailer)
@@ -294,7 +300,7 @@ func (c *call) passOn(resp *http.Response, last final, wait time.Duration) *agai
 		w: c.w, rc: http.NewResponseController(c.w), resp: resp, meter: &blind{}, now: c.now,
 		guarded: resp.ContentLength < 0 || resp.ContentLength > plainBuffer,
 	}
-	end := r.run(false)
+	end := r.run(relayOptions{})
 	r.finish()
 	c.copyTrailer(resp.Trailer)
 	c.status, c.begun = resp.StatusCode, true

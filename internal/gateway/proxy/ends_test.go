@@ -196,3 +196,54 @@ func TestA17WhatAProviderSaysBehindItsBodyPasses(t *testing.T) {
 		})
 	}
 }
+
+// TestA11AnErrorThatIsADocumentIsRetriedToo: with the status of a success, in place of an answer that was not asked for as
+// a stream. What has content beside it, and what no time cures, is the client's.
+func TestA11AnErrorThatIsADocumentIsRetriedToo(t *testing.T) {
+	const chatPath = "/openai/v1/chat/completions"
+	fine := `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`
+	for name, tc := range map[string]struct {
+		path, body, answer string
+		sends              int
+	}{
+		"Anthropic's overload":   {anthropicPath, message(10), overloaded, 2},
+		"a throttle":             {anthropicPath, message(10), throttled, 2},
+		"OpenAI's, with blanks":  {chatPath, `{"model":"m","messages":[]}`, "{\n  \"error\" : { \"code\": \"server_is_overloaded\", \"message\": \"busy\" }\n}", 2},
+		"always":                 {anthropicPath, message(10), overloaded, 4},
+		"half an answer":         {chatPath, `{"model":"m","messages":[]}`, `{"choices":[{"message":{"content":"half"},"finish_reason":"error"}],"error":{"code":"server_is_overloaded"}}`, 1},
+		"a wrong request":        {anthropicPath, message(10), `{"type":"error","error":{"type":"invalid_request_error","message":"x"}}`, 1},
+		"an answer":              {anthropicPath, message(10), okMessage, 1},
+		"an answer of no length": {chatPath, `{"model":"m","messages":[]}`, fine, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if n > 1 && name != "always" {
+					_, _ = io.WriteString(w, okMessage)
+					return
+				}
+				_, _ = io.WriteString(w, tc.answer)
+				if name == "an answer of no length" {
+					_ = http.NewResponseController(w).Flush()
+				}
+			})
+			simulate(t, s, onePolicy(anthropicRoute(canonical...), openaiRoute()), func(w *world) {
+				a := w.post(tc.path, tc.body)
+				want := okMessage
+				if tc.sends != 2 {
+					want = tc.answer
+				}
+				if a.status != http.StatusOK || a.body != want || a.err != nil || s.count() != tc.sends {
+					t.Errorf("answer %d %q %v after %d sends", a.status, a.body, a.err, s.count())
+				}
+				if length := a.header.Get("Content-Length"); tc.sends == 1 && name != "an answer of no length" && length != strconv.Itoa(len(want)) {
+					t.Errorf("its length is %q", length)
+				}
+				if held := a.header.Get(reply.HeaderShouldRetry) == "false"; held != (name == "always") {
+					t.Errorf("headers %v", a.header)
+				}
+				w.atRest()
+			})
+		})
+	}
+}

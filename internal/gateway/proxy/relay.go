@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,9 +77,9 @@ type relay struct {
 	now       func() time.Time
 }
 
-// run relays the whole body. With hold it keeps back what comes before the first content, so that a
-// failure inside a success can still be retried.
-func (r *relay) run(hold bool) ending {
+// run relays the whole body. With hold it keeps back what comes before the first content, and of a document the first
+// read, so that a failure inside a success can still be retried.
+func (r *relay) run(opts relayOptions) ending {
 	pool := &plainBuffers
 	if r.stream {
 		pool = &streamBuffers
@@ -85,14 +87,61 @@ func (r *relay) run(hold bool) ending {
 	buf, _ := pool.Get().(*[]byte)
 	defer pool.Put(buf)
 	r.remaining = r.resp.ContentLength
-	if hold {
+	switch {
+	case opts.hold:
 		if end, done := r.peek(*buf); done {
 			return end
 		}
-	} else {
+	case opts.document:
+		if end, done := r.first(*buf); done {
+			return end
+		}
+	default:
 		r.commitLocked()
 	}
 	return r.copy(*buf)
+}
+
+// first relays the first read of a document, before which there is nothing to send: unless that is an error that says the
+// provider does not serve the call now, with the status of a success.
+func (r *relay) first(buf []byte) (end ending, done bool) {
+	n, err := r.resp.Body.Read(buf)
+	r.count(n)
+	out := r.meter.Write(buf[:n])
+	if f, failed := r.meter.StreamFailure(); failed && notNow(f.Class) && opensError(buf[:n]) {
+		r.held = append(r.held, out...)
+		return endedByFailure, true
+	}
+	r.commitLocked()
+	r.sendLocked(out)
+	if end, done = r.over(err); done {
+		return end, true
+	}
+	if n > 0 && r.remaining != 0 {
+		r.flushLocked()
+	}
+	return endedWell, false
+}
+
+// notNow is what a call may be sent again for.
+func notNow(class dialect.Class) bool {
+	return class == dialect.ClassThrottle || class == dialect.ClassOverload
+}
+
+// errorOpenings are how documents begin that are errors and nothing else, without their blanks.
+var errorOpenings = [...]string{`{"error":{`, `{"error":"`, `[{"error":{`, `{"type":"error"`, `{"object":"error"`}
+
+// opensError says that a document begins like an error: one that has content beside it was made, and is charged.
+func opensError(p []byte) bool {
+	var head [16]byte
+	n := 0
+	for _, c := range p[:min(len(p), 4*len(head))] {
+		if n < len(head) && c > ' ' {
+			head[n] = c
+			n++
+		}
+	}
+	return slices.ContainsFunc(errorOpenings[:], func(o string) bool { return strings.HasPrefix(string(head[:n]), o) })
 }
 
 // peek reads until the first content, peekBytes or peekTime after the first byte, or until silentTime without any. Reading
