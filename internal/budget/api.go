@@ -40,6 +40,9 @@ type Bucket struct {
 	Unheld bool
 	// StartEmpty gives a bucket that was never seen before the level 0 instead of its capacity.
 	StartEmpty bool
+	// Formerly names the bucket of the configuration before that this one is from now on: a limit that got another name. Empty is
+	// the one of its own name; what was none before is of none.
+	Formerly string
 }
 
 // Lane configures one lane. Index order is match order; the last lane is the default.

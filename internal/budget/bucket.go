@@ -205,6 +205,7 @@ func (b *bucket) othersHold(i int) float64 {
 
 // sanitize makes the numbers of a configuration usable: never NaN, never negative, never infinite.
 func (b Bucket) sanitize() Bucket {
+	b.Formerly = ""
 	b.Rate, b.Capacity = finite(b.Rate), finite(b.Capacity)
 	b.Limit = max(finite(b.Limit), b.Capacity)
 	if b.Kind == Slots {

@@ -95,6 +95,7 @@ func (b *bucket) rebook(lanes []*lane, from []int) {
 
 // setBuckets applies the limits of a configuration.
 func (s *Scheduler) setBuckets(specs []Bucket) {
+	s.rename(specs)
 	wanted := make(map[string]bool, len(specs))
 	for _, spec := range specs {
 		spec = spec.sanitize()
@@ -122,6 +123,32 @@ func (s *Scheduler) setBuckets(specs []Bucket) {
 			s.relimit(b, b.Bucket)
 		}
 	}
+}
+
+// rename has buckets of before go by their new names: with their levels, and what is in use of them. Names may be exchanged.
+func (s *Scheduler) rename(specs []Bucket) {
+	to := map[*bucket]string{}
+	for _, spec := range specs {
+		b := s.byName[spec.Formerly]
+		if b == nil || !b.pinned || b.gone || b.Kind != spec.Kind || to[b] != "" || b.stays(specs) {
+			continue
+		}
+		to[b] = spec.Name
+	}
+	for b := range to {
+		delete(s.byName, b.Name)
+	}
+	for b, name := range to {
+		if other := s.byName[name]; other != nil {
+			s.remove(other)
+		}
+		b.Name, s.byName[name] = name, b
+	}
+}
+
+// stays says whether a bucket goes on by its own name.
+func (b *bucket) stays(specs []Bucket) bool {
+	return slices.ContainsFunc(specs, func(o Bucket) bool { return o.Name == b.Name && o.Formerly == "" })
 }
 
 func (s *Scheduler) remove(b *bucket) {

@@ -242,3 +242,48 @@ func TestMirrorsAreBoundedAndLiveOnesStay(t *testing.T) {
 		t.Error("an edit removed a mirror")
 	}
 }
+
+// A limit that gets another name is the same limit: its level, its debt, what is in use of it and who waits for it stay, and it is
+// remembered by neither name when it goes for good.
+func TestC12ARenamedLimitGoesOnAsItWas(t *testing.T) {
+	renamed := func(capacity float64) Config {
+		cfg := one(capacity, 1)
+		cfg.Buckets[0].Name, cfg.Buckets[0].Formerly = "new", "b"
+		return cfg
+	}
+	m := newSim(t, one(100, 1))
+	waits := m.call("b", 90)
+	m.submit(0, m.call("b", 80))
+	m.submit(0, waits)
+	m.apply(10*time.Second, renamed(100))
+	if got := m.level("new"); !near(got, 30, 1e-9) {
+		t.Errorf("level %v, want 30: an edit never refills", got)
+	}
+	m.apply(10*time.Second, renamed(200))
+	if _, ok := m.s.Bucket("b"); ok || m.level("new") != 30 {
+		t.Errorf("again: the old name is known %t, level %v", ok, m.level("new"))
+	}
+	m.runTo(70 * time.Second)
+	if waits.left != 70*time.Second {
+		t.Errorf("who waited went at %v, want 70s", waits.left)
+	}
+	// Both names at once are two limits, as is another kind.
+	both := renamed(100)
+	both.Buckets[0].Formerly = ""
+	both.Buckets = append(both.Buckets, Bucket{Name: "more", Formerly: "new", Rate: 1, Capacity: 5, Window: time.Minute})
+	m.apply(70*time.Second, both)
+	if got := m.level("more"); got != 5 {
+		t.Errorf("a limit beside it has %v", got)
+	}
+	slots := Config{Buckets: []Bucket{{Name: "s", Formerly: "new", Kind: Slots, Capacity: 2}}}
+	m.apply(70*time.Second, slots)
+	m.onAdmit = func(*simCall) {}
+	for range 2 {
+		m.submit(70*time.Second, m.call("s", 1))
+	}
+	slots.Buckets[0].Name, slots.Buckets[0].Formerly = "t", "s"
+	m.apply(70*time.Second, slots)
+	if v := m.submit(70*time.Second, m.call("t", 1)); v.State != Queued || m.level("t") != 0 {
+		t.Errorf("%+v beside two that are in flight under the old name", v)
+	}
+}

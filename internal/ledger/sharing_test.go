@@ -187,7 +187,7 @@ func (m *market) scale(gateways []*gateway, part float64) {
 
 // The figures of sharing, as they are to be quoted: by how much any interval's arrivals exceed burst + R·length, relative to a
 // minute's amount, and what of the refill is used under 1.5 times the load.
-func TestSharingFigures(t *testing.T) {
+func TestC10SharingFigures(t *testing.T) {
 	for name, s := range scenarios() {
 		t.Run(name, func(t *testing.T) {
 			m := newMarket(t, s.fate)

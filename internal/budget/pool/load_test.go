@@ -117,7 +117,7 @@ func (l *loaded) used(total float64, d time.Duration) float64 {
 }
 
 // One hot gateway among nine idle ones has the whole rate: idle ones hold level, not rate.
-func TestOneHotGatewayAmongIdleOnesGetsTheRate(t *testing.T) {
+func TestC10OneHotGatewayAmongIdleOnesGetsTheRate(t *testing.T) {
 	for name, f := range map[string]fate{"lan": lan, "slow and lossy": {delay: 200 * time.Millisecond, lost: 0.1, doubled: 0.1}} {
 		t.Run(name, func(t *testing.T) {
 			l := newLoaded(t, canonical(10), f, 10)
@@ -249,7 +249,7 @@ func TestTenantsHaveTheirGuarantees(t *testing.T) {
 }
 
 // Crash loops leak nothing: each crash costs what was held, and that is no more than two intervals of its own rate.
-func TestCrashLoopsLeakNothing(t *testing.T) {
+func TestC10CrashLoopsLeakNothing(t *testing.T) {
 	for name, part := range map[string]float64{"one of ten": 0.1, "the hot one": 0.7} {
 		t.Run(name, func(t *testing.T) {
 			l := newLoaded(t, canonical(10), lan, 10)

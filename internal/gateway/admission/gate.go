@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"sync"
@@ -115,9 +116,17 @@ func (g *Gate) applyLocked(now time.Time) {
 // configLocked is the scheduler's configuration; mu is held.
 func (g *Gate) configLocked() budget.Config {
 	cfg := budget.Config{Margin: margin, MaxDepth: maxWaiting, MaxBytes: g.maxBytes}
+	former := g.formerLocked()
 	for _, l := range g.route.Limits {
 		share, _ := g.shareLocked(l)
-		cfg.Buckets = append(cfg.Buckets, bucket(l, share))
+		b := bucket(l, share)
+		switch was := former[l.Name]; {
+		case was == nil:
+			b.Formerly = "none"
+		case was.Name != l.Name:
+			b.Formerly = bucketName(was.Name)
+		}
+		cfg.Buckets = append(cfg.Buckets, b)
 	}
 	for _, l := range g.route.Lanes {
 		cfg.Lanes = append(cfg.Lanes, lane(l))
@@ -173,17 +182,11 @@ func (g *Gate) shareLocked(l plan.Limit) (share *Share, safe bool) {
 
 // bindLocked finds the limits' buckets, keeping the counts of those that stay; mu is held.
 func (g *Gate) bindLocked() {
-	old := map[string]*limit{}
-	for _, l := range g.limits {
-		old[l.Name] = l
-	}
+	former := g.formerLocked()
 	g.limits, g.ids = make([]*limit, 0, len(g.route.Limits)), g.ids[:0]
 	for _, l := range g.route.Limits {
-		id, _ := g.sched.Bucket("limit/" + l.Name)
-		kept, ok := old[l.Name]
-		if !ok {
-			kept = &limit{}
-		}
+		id, _ := g.sched.Bucket(bucketName(l.Name))
+		kept := cmp.Or(former[l.Name], &limit{})
 		kept.Limit, kept.id = l, id
 		kept.share, kept.safe = g.shareLocked(l)
 		g.limits, g.ids = append(g.limits, kept), append(g.ids, id)

@@ -16,7 +16,7 @@ func (g *Gate) Levels(levels []float64, now time.Time) []float64 {
 func (g *Gate) Balance(limit string, now time.Time) float64 {
 	g.lock()
 	defer g.unlock()
-	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+	if id, ok := g.sched.Bucket(bucketName(limit)); ok {
 		return g.sched.Level(id, now)
 	}
 	return 0
@@ -26,7 +26,7 @@ func (g *Gate) Balance(limit string, now time.Time) float64 {
 func (g *Gate) Lower(limit string, level float64, now time.Time) {
 	g.lock()
 	defer g.unlock()
-	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+	if id, ok := g.sched.Bucket(bucketName(limit)); ok {
 		g.sched.Lower(id, level, now)
 	}
 }
@@ -37,7 +37,7 @@ func (g *Gate) Lower(limit string, level float64, now time.Time) {
 func (g *Gate) Feed(limit string, lane int, units float64, now time.Time) {
 	g.lock()
 	defer g.unlock()
-	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+	if id, ok := g.sched.Bucket(bucketName(limit)); ok {
 		g.sched.Feed(id, lane, units, now)
 	}
 }

@@ -10,7 +10,7 @@ import "time"
 func (g *Gate) Keep(limit string, lane int, most float64, now time.Time) {
 	g.lock()
 	defer g.unlock()
-	if id, ok := g.sched.Bucket("limit/" + limit); ok {
+	if id, ok := g.sched.Bucket(bucketName(limit)); ok {
 		g.sched.Keep(id, lane, most, now)
 	}
 }

@@ -64,10 +64,37 @@ func rate(l plan.Limit) float64 {
 	return float64(l.Amount) / float64(l.WindowSeconds)
 }
 
+// formerLocked are by its name what each limit was before an edit, if it was there: what counted the same by the same window,
+// whatever it was called, for an edit must not make a full one of it; else the one of that name. What gateways share goes by
+// names. mu is held.
+func (g *Gate) formerLocked() map[string]*limit {
+	former, left := map[string]*limit{}, slices.Clone(g.limits)
+	for _, same := range []func(o *limit, l plan.Limit) bool{
+		func(o *limit, l plan.Limit) bool { return o.Name == l.Name && (g.shared || alike(o.Limit, l)) },
+		func(o *limit, l plan.Limit) bool { return !g.shared && alike(o.Limit, l) },
+		func(o *limit, l plan.Limit) bool { return o.Name == l.Name },
+	} {
+		for _, l := range g.route.Limits {
+			k := slices.IndexFunc(left, func(o *limit) bool { return same(o, l) })
+			if former[l.Name] == nil && k >= 0 {
+				former[l.Name] = left[k]
+				left = slices.Delete(left, k, k+1)
+			}
+		}
+	}
+	return former
+}
+
+func alike(a, b plan.Limit) bool {
+	return a.Budget == b.Budget && a.WindowSeconds == b.WindowSeconds && slices.Equal(a.Models, b.Models)
+}
+
+func bucketName(limit string) string { return "limit/" + limit }
+
 // bucket is the limit's bucket; share is nil for a lone gateway, which has the whole limit.
 func bucket(l plan.Limit, share *Share) budget.Bucket {
 	b := budget.Bucket{
-		Name: "limit/" + l.Name, Rate: rate(l), Capacity: float64(l.Burst), Limit: float64(l.Burst),
+		Name: bucketName(l.Name), Rate: rate(l), Capacity: float64(l.Burst), Limit: float64(l.Burst),
 		Window: time.Duration(l.WindowSeconds) * time.Second, StartEmpty: share != nil,
 	}
 	if l.Budget == plan.InFlight {

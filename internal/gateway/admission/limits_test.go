@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
@@ -45,5 +47,52 @@ func TestWaitingIsBoundedOverAllLanes(t *testing.T) {
 	g := New(Options{MaxBytes: 1000}, plan.Route{}, 1, time.Unix(0, 0))
 	if cfg := g.configLocked(); cfg.MaxBytes != 1000 || cfg.MaxDepth != maxWaiting {
 		t.Errorf("bounded by %d calls and %d bytes", cfg.MaxDepth, cfg.MaxBytes)
+	}
+}
+
+// An edit that only names limits otherwise fills none: what was spent stays spent, and who is in flight stays in flight.
+func TestC12RenamedLimitsAreNotFilled(t *testing.T) {
+	limits := func(names ...string) []plan.Limit {
+		return []plan.Limit{
+			{Name: names[0], Budget: plan.InputTokens, Amount: 1000, WindowSeconds: 60, Burst: 1000},
+			{Name: names[1], Budget: plan.InputTokens, Amount: 5000, WindowSeconds: 60, Burst: 5000, Models: []string{"m"}},
+			{Name: names[2], Budget: plan.InFlight, Amount: 1, Burst: 1},
+			{Name: names[3], Budget: plan.Requests, Amount: 10, WindowSeconds: 60, Burst: 10},
+		}
+	}
+	now := time.Now()
+	route := plan.Route{Name: "r", Limits: limits("a", "b", "c", "d"), Lanes: []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 10}}}
+	g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}}, route, 1, now)
+	defer g.Close()
+	first := ticket(900, 10)
+	if v := g.Enter(first, now); v.State != budget.Admitted {
+		t.Fatalf("%+v", v)
+	}
+	for _, names := range [][]string{{"a2", "b2", "c2", "d2"}, {"b2", "a2", "c2", "d2"}, {"a", "b", "c", "d"}} {
+		route.Limits = limits(names...)
+		g.Configure(route, 1, now)
+		left := map[string]float64{}
+		for _, l := range g.Figures(now).Limits {
+			left[l.Name] = l.Level
+		}
+		if left[names[0]] > 100 || left[names[1]] > 4100 || left[names[2]] != 0 || left[names[3]] != 9 {
+			t.Errorf("named %v: %v", names, left)
+		}
+	}
+	g.ReleaseAt(first, Settlement{Kind: Kept}, now)
+	// A name that another limit gets is not its level.
+	route.Limits = limits("z", "b", "c", "d")
+	route.Limits = append(route.Limits, plan.Limit{Name: "a", Budget: plan.OutputTokens, Amount: 70, WindowSeconds: 60, Burst: 70})
+	g.Configure(route, 1, now)
+	if all := g.Figures(now).Limits; all[0].Level > 100 || all[4].Level != 70 {
+		t.Errorf("a name for another limit: %+v", all)
+	}
+	// One that counts other models, or another window, is another limit.
+	route.Limits = append(limits("a", "b", "c", "d")[1:], plan.Limit{Name: "hour", Budget: plan.InputTokens, Amount: 9000, WindowSeconds: 3600, Burst: 9000})
+	g.Configure(route, 1, now)
+	for _, l := range g.Figures(now).Limits {
+		if l.Name == "hour" && l.Level != 9000 {
+			t.Errorf("a new limit has %v", l.Level)
+		}
 	}
 }
