@@ -59,7 +59,7 @@ func TestPlansAreWrittenInNoOtherWay(t *testing.T) {
 		}
 	}
 	written := plant(namespace)
-	written.Data = map[string]string{"a": "b"}
+	written.Data, written.BinaryData = map[string]string{"a": "b"}, map[string][]byte{"x": {1}}
 	if err := manager.Create(t.Context(), written); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +69,8 @@ func TestPlansAreWrittenInNoOtherWay(t *testing.T) {
 		"merge, away":     patchPlan(t, namespace, types.MergePatchType, `{"data":null}`),
 		"merge, and back": patchPlan(t, namespace, types.MergePatchType, `{"data":{"a":"b","c":"evil"},"metadata":{"labels":{"a":"b"}}}`),
 		"strategic merge": patchPlan(t, namespace, types.StrategicMergePatchType, `{"binaryData":{"plan.json":"e30="}}`),
+		"other bytes":     patchPlan(t, namespace, types.MergePatchType, `{"binaryData":{"x":"ZXZpbA=="}}`),
+		"no bytes":        patchPlan(t, namespace, types.MergePatchType, `{"binaryData":null}`),
 		"JSON":            patchPlan(t, namespace, types.JSONPatchType, `[{"op":"replace","path":"/data/a","value":"evil"}]`),
 		"JSON, a move":    patchPlan(t, namespace, types.JSONPatchType, `[{"op":"move","from":"/data/a","path":"/data/b"}]`),
 		"immutable":       patchPlan(t, namespace, types.MergePatchType, `{"immutable":true}`),
@@ -91,7 +93,7 @@ func TestPlansAreWrittenInNoOtherWay(t *testing.T) {
 		t.Errorf("the manager, while it is being deleted: %v", err)
 	}
 	got := &corev1.ConfigMap{}
-	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(written), got); err != nil || !maps.Equal(got.Data, map[string]string{"a": "c"}) || len(got.BinaryData) != 0 {
+	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(written), got); err != nil || !maps.Equal(got.Data, map[string]string{"a": "c"}) || len(got.BinaryData) != 1 {
 		t.Errorf("in the end it holds %v: %v", got.Data, err)
 	}
 	if err := patchPlan(t, namespace, types.MergePatchType, `{"metadata":{"finalizers":null}}`); err != nil {
