@@ -6,6 +6,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net"
 	"net/http"
@@ -306,20 +307,33 @@ func TestC5SlotOfAnEndedCallIsFreeAtOnce(t *testing.T) {
 }
 
 func TestC6LevelsAfterFailuresAreWhatTheRefillPredicts(t *testing.T) {
-	for name, do := range map[string]func(w http.ResponseWriter){
-		"401":        func(w http.ResponseWriter) { fail(w, 401, `{}`) },
-		"overloaded": func(w http.ResponseWriter) { fail(w, 529, overloaded) },
+	for name, c := range map[string]struct {
+		do func(w http.ResponseWriter)
+		// kept says that the provider may have charged for it: then what was reserved is spent, and refilled as ever.
+		kept bool
+	}{
+		"401":        {func(w http.ResponseWriter) { fail(w, 401, `{}`) }, false},
+		"overloaded": {func(w http.ResponseWriter) { fail(w, 529, overloaded) }, false},
+		"500":        {func(w http.ResponseWriter) { fail(w, 500, `{}`) }, true},
+		"an error event": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "event: error\ndata: "+overloaded+"\n\n")
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { do(w) })
+			s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { c.do(w) })
 			simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
-				for range 200 {
+				for range 1000 {
 					w.post(anthropicPath, streamed(1000), "x-api-key", canary.Key("1"), HeaderDeadline, "0s")
 				}
-				if level := w.figures("anthropic").level("input-tokens"); level != 400_000 {
+				if level := w.figures("anthropic").level("input-tokens"); (level < 400_000) != c.kept {
 					t.Errorf("failures keep %v tokens", 400_000-level)
 				}
 				w.atRest()
+				time.Sleep(time.Minute)
+				if level := w.figures("anthropic").level("input-tokens"); level != 400_000 {
+					t.Errorf("after a minute %v tokens are kept", 400_000-level)
+				}
 			})
 		})
 	}
