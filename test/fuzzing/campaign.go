@@ -79,11 +79,11 @@ func (c *Campaign) all(ctx context.Context, broken map[string]error) (results []
 
 // starved gives a target that tried nothing new beside the others more time, by itself; if that helps it no more, it fails.
 func (c *Campaign) starved(ctx context.Context, r *result) {
-	for _, times := range []time.Duration{2, 6} {
+	for _, longer := range []time.Duration{2 * c.Each, 6 * c.Each} {
 		if r.verdict == found || r.beyond() > 0 || ctx.Err() != nil {
 			return
 		}
-		*r = c.fuzz(ctx, r.Target, max(c.Each*times, time.Second))
+		*r = c.fuzz(ctx, r.Target, max(longer, time.Second))
 		c.say(*r)
 	}
 	if r.verdict != found && r.beyond() == 0 && ctx.Err() == nil {

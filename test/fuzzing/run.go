@@ -43,12 +43,13 @@ func (c *Campaign) fuzz(ctx context.Context, t Target, during time.Duration) res
 	began := time.Now()
 	status, log := c.command(ctx, t, during+grace, args...)
 	r := result{Target: t, figures: read(log), verdict: judge(status, log), took: time.Since(began), log: log}
-	switch {
-	case r.verdict == found:
+	switch r.verdict {
+	case found:
 		r.why = "found something"
 		c.again(ctx, &r)
-	case r.verdict == timeUp:
+	case timeUp:
 		r.why = "(the time was over within an input)"
+	case nothing:
 	}
 	return r
 }
