@@ -88,8 +88,7 @@ func addressProblem(address netip.Addr, port string) string {
 	case addresses.NoHost(address):
 		return "is not the address of one host"
 	}
-	switch address = plainAddress(address); {
-	case address.IsLoopback() && port == gatewayPort:
+	if plainAddress(address).IsLoopback() && port == gatewayPort {
 		return callsItself
 	}
 	return ""

@@ -102,8 +102,8 @@ func sources(t *testing.T, dir string) string {
 	return all.String()
 }
 
-func containsAny(text string, any []string) bool {
-	for _, s := range any {
+func containsAny(text string, marks []string) bool {
+	for _, s := range marks {
 		if strings.Contains(text, s) {
 			return true
 		}

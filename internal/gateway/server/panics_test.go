@@ -55,7 +55,7 @@ func TestPanicsAreToldWithoutWhatWasInHand(t *testing.T) {
 		says string
 	}{
 		"an index":      {func(c call) { _ = c.body[len(c.body)+len(c.key)] }, "index out of range"},
-		"nothing":       {func(call) { var m map[string]int; m["x"] = 1 }, "nil map"},
+		"nothing":       {func(c call) { var p *call; _ = p.body[len(c.key)] }, "nil pointer"},
 		"a type":        {func(c call) { var v any = key(c.key); _ = v.(error) }, "interface conversion"},
 		"a text":        {func(c call) { panic("cannot read " + c.prompt) }, `"a string"`},
 		"an error":      {func(c call) { panic(fmt.Errorf("parse %q", c.key)) }, `"a *errors.errorString`},
