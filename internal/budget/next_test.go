@@ -131,7 +131,8 @@ func moments() map[string]moment {
 			cfg: Config{
 				Patient: true, Buckets: []Bucket{drained},
 				Lanes: []Lane{
-					{Name: "passes", Share: 0.25, Hold: time.Minute, Group: "g"}, {Name: "c", Share: 0.25, Hold: time.Minute, Group: "g"},
+					{Name: "passes", Share: 0.25, Hold: time.Minute, Group: "g"},
+					{Name: "c", Share: 0.25, Hold: time.Minute, Group: "g"},
 					{Name: "keeps", Share: 0.5, Hold: time.Minute},
 				},
 			},
@@ -256,7 +257,9 @@ func TestWhatIsLeftOfAFullBucketIsEnough(t *testing.T) {
 // again and again.
 func TestABucketThatFillsNoFurtherIsNotPolled(t *testing.T) {
 	lanes := []Lane{
-		{Name: "a1", Share: 0.3, Group: "a"}, {Name: "a2", Share: 0.2, Group: "a"}, {Name: "c1", Share: 0.4, Group: "c"},
+		{Name: "a1", Share: 0.3, Group: "a"},
+		{Name: "a2", Share: 0.2, Group: "a"},
+		{Name: "c1", Share: 0.4, Group: "c"},
 		{Name: "c2", Share: 0.1, Group: "c"},
 	}
 	for _, level := range []float64{1, 3, 5, 8, 9} {

@@ -16,8 +16,10 @@ func TestWhileHoldersHaveAllNothingIsDue(t *testing.T) {
 		MaxHolders: 4,
 		Budgets:    []Budget{{Name: "b", Rate: 1000, Capacity: 20_000, SmallCall: 500, Outstanding: 20_000, Window: time.Minute}},
 		Lanes: []budget.Lane{
-			{Name: "a1", Group: "a", Share: 0.3}, {Name: "a2", Group: "a", Share: 0.2},
-			{Name: "c1", Group: "c", Share: 0.4}, {Name: "c2", Group: "c", Share: 0.1},
+			{Name: "a1", Group: "a", Share: 0.3},
+			{Name: "a2", Group: "a", Share: 0.2},
+			{Name: "c1", Group: "c", Share: 0.4},
+			{Name: "c2", Group: "c", Share: 0.1},
 		},
 		Groups: []budget.Group{{Name: "a"}, {Name: "c"}},
 	}

@@ -88,7 +88,8 @@ func TestC12RenamedLimitsAreNotFilled(t *testing.T) {
 		t.Errorf("a name for another limit: %+v", all)
 	}
 	// One that counts other models, or another window, is another limit.
-	route.Limits = append(limits("a", "b", "c", "d")[1:], plan.Limit{Name: "hour", Budget: plan.InputTokens, Amount: 9000, WindowSeconds: 3600, Burst: 9000})
+	route.Limits = limits("a", "b", "c", "d")[1:]
+	route.Limits = append(route.Limits, plan.Limit{Name: "hour", Budget: plan.InputTokens, Amount: 9000, WindowSeconds: 3600, Burst: 9000})
 	g.Configure(route, 1, now)
 	for _, l := range g.Figures(now).Limits {
 		if l.Name == "hour" && l.Level != 9000 {

@@ -23,10 +23,7 @@ const (
 // judge says how a large call is refused, by when, and whether it is now.
 func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Time, refused bool) {
 	by = m.startBy(p)
-	wait, k, told := m.foretold(p)
-	if !told {
-		wait, k = m.ahead(p, m.answers(now) && !by.IsZero() && by.Sub(now) <= reconnect)
-	}
+	wait, k, told := m.awaits(p, by, now)
 	v = m.refusal(p, &m.limits[k], budget.ReasonDeadline, wait)
 	for k := range m.limits {
 		switch l := &m.limits[k]; {
@@ -60,6 +57,15 @@ func (m *Member) judge(p *place, now time.Time) (v admission.Verdict, by time.Ti
 		}
 	}
 	return v, by, false
+}
+
+// awaits is when a large call may go that must by then, as far as the pool said or else by its lane's share, and the limit it waits
+// for longest. Without a lease it is by the safe share for whom it must not outlast a change of leaders.
+func (m *Member) awaits(p *place, by, now time.Time) (wait time.Duration, scarcest int, told bool) {
+	if wait, scarcest, told = m.foretold(p); !told {
+		wait, scarcest = m.ahead(p, m.answers(now) && !by.IsZero() && by.Sub(now) <= reconnect)
+	}
+	return wait, scarcest, told
 }
 
 func (m *Member) refusal(p *place, l *limit, why budget.Reason, wait time.Duration) admission.Verdict {
