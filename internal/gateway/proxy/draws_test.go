@@ -60,11 +60,20 @@ func TestSharedGatewayStartsOnItsSafeShareAndSpendsWhatItIsGranted(t *testing.T)
 		route := anthropicRoute(limit)
 		route.Deadline.DefaultMillis = 20_000
 		w.gateway.Apply(onePolicy(route), time.Now())
+		// At its start the pool may be heard any moment, and is waited for, but not for long.
 		a := w.ask(60_000)
-		if a.status != http.StatusTooManyRequests || a.took > 10*time.Millisecond || !strings.Contains(a.body, "safe share 60k/min: no coordinator") {
+		if a.status != http.StatusTooManyRequests || a.took > 2100*time.Millisecond || !strings.Contains(a.body, "safe share 60k/min: no coordinator") {
 			t.Errorf("a call that the safe share cannot serve in time: answer %d %s", a.status, a.body)
 		}
-		// Half of 8,000 a second among 4 gateways.
+		if a = w.ask(60_000); a.status != http.StatusTooManyRequests || a.took > 10*time.Millisecond {
+			t.Errorf("later: answer %d after %s", a.status, a.took)
+		}
+		// Half of 8,000 a second among 4 gateways, when what has come meanwhile is spent.
+		for spent := 0; w.ask(100).took == 0; spent++ {
+			if spent > 1000 {
+				t.Fatal("a safe share without an end")
+			}
+		}
 		a = w.ask(100)
 		if want := 100 * time.Millisecond; a.status != http.StatusOK || a.took < want || a.took > want+10*time.Millisecond {
 			t.Errorf("on the safe share: answer %d after %s", a.status, a.took)
@@ -73,9 +82,10 @@ func TestSharedGatewayStartsOnItsSafeShareAndSpendsWhatItIsGranted(t *testing.T)
 			t.Errorf("without a coordinator: %+v", out)
 		}
 		c := newCoordinator(w.gateway, limit)
+		alone := time.Since(w.start)
 		c.serve(t, 10*time.Second)
 		out := w.figures("anthropic").member.Outage(time.Now())
-		if out.Silent || out.Total > 200*time.Millisecond {
+		if out.Silent || out.Total > alone+100*time.Millisecond {
 			t.Errorf("with one: %+v", out)
 		}
 		// A call of half a minute's tokens waits for no more than the pool has to gather.
