@@ -32,6 +32,7 @@ func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) 
 	if r, ok := readOther(contentType, body, costs); ok {
 		return r
 	}
+	length := int64(len(body))
 	body = inUTF8(body)
 	f := formats[op.Format]
 	if f == nil {
@@ -44,6 +45,7 @@ func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) 
 	if op.Name == "embeddings" {
 		r.Stream = false
 	}
+	r.TextBytes = min(r.TextBytes, length) // in UTF-8 it may take more
 	return r
 }
 
