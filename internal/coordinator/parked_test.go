@@ -98,16 +98,16 @@ func TestStrangersTakeNoGatewaysPlace(t *testing.T) {
 		most  int
 		token func(w *world) string
 	}{
-		"without a token": {1000, func(*world) string { return "" }},
-		"with some text":  {1000, func(*world) string { return "rubbish-" + canary.Key("token") }},
-		"of one pod":      {304, func(w *world) string { return token(w.pod("other", "busy", nil)) }},
+		"without a token": {manyGateways, func(*world) string { return "" }},
+		"with some text":  {manyGateways, func(*world) string { return "rubbish-" + canary.Key("token") }},
+		"of one pod":      {manyGateways / 5 / perConnection * perConnection, func(w *world) string { return token(w.pod("other", "busy", nil)) }},
 	} {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				defer time.Sleep(time.Second) // of the last reviews
 				w := newWorld(t)
 				w.reviewer = slowReviewer{w}
-				a := w.start("a", coordinator.Bounds{Streams: 1000, NamespaceStreams: 100, Reviews: 4}, nil)
+				a := w.start("a", coordinator.Bounds{Streams: manyGateways, NamespaceStreams: manyGateways / 10, Reviews: 4}, nil)
 				defer a.kill()
 				a.setPlan(drawPlan("ns", 1))
 				strangers := w.crowd(tc.most, tc.token(w))
@@ -151,9 +151,10 @@ func TestPlacesAreBoundedByNamespace(t *testing.T) {
 		come := func(as, namespace, pod string) {
 			c := w.raw(token(w.pod(namespace, pod, nil)))
 			t.Cleanup(c.close)
-			ended[as] = make(chan error, 1)
+			end := make(chan error, 1)
+			ended[as] = end
 			_ = c.Send(hello(w.pod(namespace, pod, nil))) // or it was sent away already
-			go func() { _, err := c.Receive(); ended[as] <- err }()
+			go func() { _, err := c.Receive(); end <- err }()
 			time.Sleep(200 * time.Millisecond)
 		}
 		come("first", "ns", "a")
