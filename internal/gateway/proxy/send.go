@@ -61,12 +61,18 @@ var errNoFinal = errors.New("its answer has no final status")
 
 // roundTrip sends a request and returns its response, which has a final status.
 func (c *call) roundTrip(out *http.Request) (*http.Response, error) {
+	out, silence := watchSilence(out)
 	resp, err := c.g.transport.Load().RoundTrip(out)
-	if err != nil || resp.StatusCode >= http.StatusOK {
-		return resp, err
+	if err != nil {
+		silence.end()
+		return nil, err
 	}
-	_ = resp.Body.Close()
-	return nil, errNoFinal
+	resp.Body = &heard{resp.Body, silence, true}
+	if resp.StatusCode < http.StatusOK {
+		_ = resp.Body.Close()
+		return nil, errNoFinal
+	}
+	return resp, nil
 }
 
 // outgoing is the request of one send.
