@@ -5,6 +5,7 @@ package meter
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -139,9 +140,27 @@ func (c *chatChunk) failed() (document []byte, failed bool) {
 // within is an error as the member of a document.
 func within(e gjson.Result) []byte { return []byte(`{"error":` + e.Raw + "}") }
 
-// empty reports that there is no choice; some say null for none, or nothing.
+// empty reports that there is no choice; some say null for none, or nothing: then nothing else may be in the chunk either.
 func (c *chatChunk) empty() bool {
-	return c.choices.Type == gjson.Null || c.choices.IsArray() && c.choices.Get("#").Int() == 0
+	if c.choices.Type == gjson.Null {
+		return c.bare()
+	}
+	return c.choices.IsArray() && c.choices.Get("#").Int() == 0
+}
+
+// bareMembers are those of a chunk that has nothing to say but usage.
+var bareMembers = []string{
+	"id", "object", "created", "model", "choices", "usage", "system_fingerprint", "service_tier", "provider", "obfuscation", "x_groq",
+}
+
+// bare reports that a chunk has no members but those of every chunk.
+func (c *chatChunk) bare() bool {
+	bare := true
+	gjson.Parse(c.raw).ForEach(func(name, _ gjson.Result) bool {
+		bare = slices.Contains(bareMembers, name.Str)
+		return bare
+	})
+	return bare
 }
 
 // add reads the usage of a chunk or a document. It is within a member of its own with Groq.

@@ -111,7 +111,7 @@ func TestA11ErrorsInStreamsOfEachFormat(t *testing.T) {
 		"Cohere, flat":   {dialect.FormatCohere, typeEvents, events(`{"message":"gone"}`), false, `{"message":"gone"}`},
 		"Groq":           {dialect.FormatChat, typeEvents, events(`{"choices":[{"finish_reason":"stop"}],"x_groq":{"error":"over capacity"}}`), false, `{"error":"over capacity"}`},
 		"vLLM":           {dialect.FormatChat, typeEvents, events(`{"object":"error","message":"gone"}`), false, `{"object":"error","message":"gone"}`},
-		"xAI's document": {dialect.FormatChat, typeJSON, `{"code":"x","error":"gone"}`, true, `{"error":"gone"}`},
+		"xAI's document": {dialect.FormatChat, typeJSON, `{"code":"x","error":"gone"}`, true, `{"code":"x","error":"gone"}`},
 		"a failed response": {
 			dialect.FormatResponses, typeJSON, `{"object":"response","status":"failed","error":{"code":"server_error"}}`, true,
 			`{"error":{"code":"server_error"}}`,

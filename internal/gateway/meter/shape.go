@@ -38,7 +38,7 @@ const (
 var shapes = map[dialect.Format]*shape{
 	dialect.FormatChat: {
 		read: chat, unnamed: framedEvents,
-		members: []string{"object", "error", "usage", "x_groq.usage", "x_groq.error", "choices.#.finish_reason", "choices.#.error"},
+		members: []string{"object", "type", "code", "message", "error", "usage", "x_groq.usage", "x_groq.error", "choices.#.finish_reason", "choices.#.error"},
 	},
 	dialect.FormatResponses: {
 		read: responses, unnamed: framedEvents,

@@ -272,6 +272,22 @@ func TestB6TheInjectedChunkIsKnownHoweverItIsWritten(t *testing.T) {
 	}
 }
 
+// TestB6WhatIsMoreThanUsageIsKept: a chunk without choices that says something else too is not the injected one.
+func TestB6WhatIsMoreThanUsageIsKept(t *testing.T) {
+	for _, chunk := range []string{
+		`{"citations":["x"],"usage":{"prompt_tokens":5,"completion_tokens":6}}`,
+		`{"id":"c","choices":null,"usage":{"prompt_tokens":5,"completion_tokens":6},"search_results":[{"title":"t"}]}`,
+	} {
+		text := []byte("data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: " + chunk + "\n\ndata: [DONE]\n\n")
+		for cut := range len(text) + 1 {
+			m := streamMeter("chat", true)
+			if got := relay(m, bytes.Clone(text[:cut]), bytes.Clone(text[cut:])); !bytes.Equal(got, text) || m.Usage().Output != 6 {
+				t.Fatalf("cut at %d: %q, usage %+v", cut, got, m.Usage())
+			}
+		}
+	}
+}
+
 // TestB6TheLastChunkMayLackItsBlankLine: a stream that ends behind the injected chunk.
 func TestB6TheLastChunkMayLackItsBlankLine(t *testing.T) {
 	const kept = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n"

@@ -114,7 +114,9 @@ func (c *call) pass(resp *http.Response, meter dialect.Meter, opts relayOptions)
 		},
 	}
 	// A stream asked for may also be an array of documents, which says when it is over by its last bracket.
-	r.mustEnd = c.op.Metered && (streams(resp.Header) || c.op.Stream || unframed(resp) && isJSON(resp.Header))
+	stream := streams(resp.Header) || c.op.Stream
+	r.mustEnd = c.op.Metered && (stream || unframed(resp) && isJSON(resp.Header))
+	r.bracketed = !stream && encoding(resp.Header) == ""
 	r.lenient = c.cfg.facts.Name == facts.Generic
 	c.copyHeader(resp.Header)
 	if c.splice != nil {

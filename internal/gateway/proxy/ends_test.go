@@ -41,6 +41,10 @@ func TestB9AnswersThatStopEarlyAreTold(t *testing.T) {
 		"lines of a length":    {"vllm", "SelfHosted", "/api/chat", `{"model":"m"}`, "application/x-ndjson", line, false, true, true},
 		"long, of a length":    {"vllm", "SelfHosted", "/api/chat", `{"model":"m"}`, "application/x-ndjson", strings.Repeat(line, 2*streamBuffer/len(line)), false, true, true},
 		"all of a length":      {"vllm", "SelfHosted", "/api/chat", `{"model":"m"}`, "application/x-ndjson", whole[:len(whole)-1], false, false, true},
+		"a bare value":         {"openai", "OpenAI", "/v1/chat/completions", `{"model":"m"}`, "application/json", "null", true, false, false},
+		"a bare text":          {"openai", "OpenAI", "/v1/chat/completions", `{"model":"m"}`, "application/json", ` "hello"`, true, false, false},
+		"nothing":              {"openai", "OpenAI", "/v1/chat/completions", `{"model":"m"}`, "application/json", "", true, false, false},
+		"half an array":        {"openai", "OpenAI", "/v1/chat/completions", `{"model":"m"}`, "application/json", "\ufeff\n [1", true, true, false},
 		"no JSON at all":       {"openai", "OpenAI", "/v1/chat/completions", `{"model":"m"}`, "text/plain", "half a", true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,6 +213,7 @@ func TestA11AnErrorThatIsADocumentIsRetriedToo(t *testing.T) {
 		"Anthropic's overload":   {anthropicPath, message(10), overloaded, 2},
 		"a throttle":             {anthropicPath, message(10), throttled, 2},
 		"OpenAI's, with blanks":  {chatPath, `{"model":"m","messages":[]}`, "{\n  \"error\" : { \"code\": \"server_is_overloaded\", \"message\": \"busy\" }\n}", 2},
+		"one that says its type": {"/vllm/v1/chat/completions", `{"model":"m","messages":[]}`, `{"object":"error","code":429,"type":"rate_limit_exceeded","message":"slow down"}`, 2},
 		"always":                 {anthropicPath, message(10), overloaded, 4},
 		"half an answer":         {chatPath, `{"model":"m","messages":[]}`, `{"choices":[{"message":{"content":"half"},"finish_reason":"error"}],"error":{"code":"server_is_overloaded"}}`, 1},
 		"a wrong request":        {anthropicPath, message(10), `{"type":"error","error":{"type":"invalid_request_error","message":"x"}}`, 1},
@@ -227,7 +232,7 @@ func TestA11AnErrorThatIsADocumentIsRetriedToo(t *testing.T) {
 					_ = http.NewResponseController(w).Flush()
 				}
 			})
-			simulate(t, s, onePolicy(anthropicRoute(canonical...), openaiRoute()), func(w *world) {
+			simulate(t, s, onePolicy(anthropicRoute(canonical...), openaiRoute(), routeTo("vllm", "SelfHosted")), func(w *world) {
 				a := w.post(tc.path, tc.body)
 				want := okMessage
 				if tc.sends != 2 {
@@ -245,5 +250,19 @@ func TestA11AnErrorThatIsADocumentIsRetriedToo(t *testing.T) {
 				w.atRest()
 			})
 		})
+	}
+}
+
+// Every opening is recognised, with blanks between all that may have them.
+func TestEachOpeningOfAnErrorIsKnown(t *testing.T) {
+	for _, opening := range errorOpenings {
+		for _, text := range []string{opening, opening + "x", " \n\t" + opening, strings.ReplaceAll(opening, ":", " : ")} {
+			if !opensError([]byte(text)) {
+				t.Errorf("%q is not taken for an error", text)
+			}
+		}
+		if opensError([]byte(opening[:len(opening)-1])) {
+			t.Errorf("%q is taken for an error", opening[:len(opening)-1])
+		}
 	}
 }

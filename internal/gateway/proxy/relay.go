@@ -56,8 +56,9 @@ type relay struct {
 	stream bool
 	// guarded relays have a limit on a client that takes nothing; short plain bodies need none.
 	guarded bool
-	// mustEnd streams say themselves when they are over; lenient ones only if their content is known.
-	mustEnd, lenient bool
+	// mustEnd streams say themselves when they are over; lenient ones only if their content is known, and of those that are
+	// bracketed only objects and arrays do: a bare value, or nothing, says nothing of its end.
+	mustEnd, lenient, bracketed bool
 	// begun is told when the response begins: from then on the call cannot be sent again.
 	begun func()
 	// progress is told of output beyond the reservation; may be nil.
@@ -71,6 +72,8 @@ type relay struct {
 	writeErr  error
 	// metered: the meter was told the end.
 	metered bool
+	// opening is the first byte that is no blank.
+	opening byte
 
 	remaining int64 // of a stated Content-Length; -1 if none
 	stallAt   time.Time
@@ -107,7 +110,7 @@ func (r *relay) run(opts relayOptions) ending {
 func (r *relay) first(buf []byte) (end ending, done bool) {
 	n, err := r.resp.Body.Read(buf)
 	r.count(n)
-	out := r.meter.Write(buf[:n])
+	out := r.measure(buf[:n])
 	if f, failed := r.meter.StreamFailure(); failed && notNow(f.Class) && opensError(buf[:n]) {
 		r.held = append(r.held, out...)
 		return endedByFailure, true
@@ -133,7 +136,7 @@ var errorOpenings = [...]string{`{"error":{`, `{"error":"`, `[{"error":{`, `{"ty
 
 // opensError says that a document begins like an error: one that has content beside it was made, and is charged.
 func opensError(p []byte) bool {
-	var head [16]byte
+	var head [24]byte // no opening is longer
 	n := 0
 	for _, c := range p[:min(len(p), 4*len(head))] {
 		if n < len(head) && c > ' ' {
@@ -172,7 +175,7 @@ func (r *relay) peeked(p []byte, err error) (end ending, done, committed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count(len(p))
-	out, short := r.cutShort(r.meter.Write(p))
+	out, short := r.cutShort(r.measure(p))
 	if short {
 		return endedByUpstream, true, r.committed
 	}
@@ -231,7 +234,7 @@ func (r *relay) copy(buf []byte) ending {
 		n, err := r.resp.Body.Read(buf)
 		if n > 0 {
 			r.count(n)
-			out, short := r.cutShort(r.meter.Write(buf[:n]))
+			out, short := r.cutShort(r.measure(buf[:n]))
 			if short {
 				return endedByUpstream
 			}
@@ -248,6 +251,16 @@ func (r *relay) copy(buf []byte) ending {
 			r.flushLocked()
 		}
 	}
+}
+
+// measure has the meter read what came, and returns what goes on.
+func (r *relay) measure(p []byte) []byte {
+	if r.opening == 0 {
+		if rest := bytes.TrimLeft(p, " \t\r\n\ufeff"); len(rest) > 0 {
+			r.opening = rest[0]
+		}
+	}
+	return r.meter.Write(p)
 }
 
 func (r *relay) count(n int) {
@@ -298,6 +311,9 @@ func (r *relay) closeMeter() []byte {
 // truncated says that a stream was over before it said so.
 func (r *relay) truncated() bool {
 	if !r.mustEnd || r.meter.Complete() || r.lenient && !r.meter.ContentSeen() {
+		return false
+	}
+	if r.bracketed && r.opening != '{' && r.opening != '[' {
 		return false
 	}
 	_, failed := r.meter.StreamFailure()

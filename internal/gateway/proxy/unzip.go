@@ -26,19 +26,35 @@ type unzipped struct {
 	body io.ReadCloser
 	z    *gzip.Reader
 	err  error
+	// ended says that all of the body came.
+	ended bool
 }
 
 func (u *unzipped) Read(p []byte) (int, error) {
 	if u.z == nil && u.err == nil {
 		// It waits for the first bytes, which the headers must not.
-		if u.z, u.err = gzip.NewReader(u.body); u.err == io.EOF { //nolint:errorlint // as it is, it says that nothing came
+		if u.z, u.err = gzip.NewReader(below{u}); u.err == io.EOF { //nolint:errorlint // as it is, it says that nothing came
 			u.err = io.ErrUnexpectedEOF
 		}
 	}
 	if u.err != nil {
 		return 0, u.err
 	}
-	return u.z.Read(p)
+	n, err := u.z.Read(p)
+	if err == io.ErrUnexpectedEOF && u.ended { //nolint:errorlint // as it is, it is the trailer that is missing
+		// Some servers flush what they wrote, and end without gzip's own end: whether that is all, the events say.
+		err = io.EOF
+	}
+	return n, err
+}
+
+// below is the body as it comes.
+type below struct{ *unzipped }
+
+func (c below) Read(p []byte) (int, error) {
+	n, err := c.body.Read(p)
+	c.ended = c.ended || err == io.EOF //nolint:errorlint // readers return it as it is
+	return n, err
 }
 
 func (u *unzipped) Close() error { return u.body.Close() }
