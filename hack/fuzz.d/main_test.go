@@ -4,6 +4,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -29,5 +31,31 @@ func TestWhatCannotBeRunIsSaid(t *testing.T) {
 				t.Errorf("%t, %v", clean, err)
 			}
 		})
+	}
+}
+
+func TestCIBeginsAtTheSameEachTime(t *testing.T) {
+	for number, want := range map[string]int{"": 1, "7": 7, "random": 0, "0": -1, "-3": -1, "x": -1} {
+		got, err := first(number)
+		if failed := want < 0; failed != (err != nil) || !failed && got != want {
+			t.Errorf("%q: %d, %v", number, got, err)
+		}
+	}
+	t.Setenv("HEADGATE_FUZZ_CORPUS", "")
+	one, endOne, err := corpus(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, endTwo, err := corpus(t.Context(), true)
+	if err != nil || one == two {
+		t.Errorf("%q and %q, %v", one, two, err)
+	}
+	endOne()
+	endTwo()
+	if _, err := os.Stat(one); !os.IsNotExist(err) {
+		t.Errorf("it is left: %v", err)
+	}
+	if kept, _, err := corpus(t.Context(), false); err != nil || !filepath.IsAbs(kept) || !strings.HasSuffix(kept, "headgate") {
+		t.Errorf("%q, %v", kept, err)
 	}
 }

@@ -22,6 +22,8 @@ type Campaign struct {
 	// Own has the engine guided by the code of the project alone: all that it uses, Kubernetes and SDKs among it, is built as
 	// for any test then, and not once more.
 	Own bool
+	// Seed is where the engine's mutations begin, as far as the clock allows the same ones each time; 0 is elsewhere each time.
+	Seed int
 	// KeepGoing runs all targets, whatever is found.
 	KeepGoing bool
 	Out       io.Writer

@@ -149,3 +149,15 @@ func TestAnInterruptedRunIsNotClean(t *testing.T) {
 		t.Errorf("clean %t, %v\n%s", clean, err, out)
 	}
 }
+
+func TestTheEngineBeginsWhereItIsTold(t *testing.T) {
+	c := &Campaign{Seed: 7}
+	for godebug, want := range map[string]string{"": "GODEBUG=fuzzseed=7", "x=1": "GODEBUG=x=1,fuzzseed=7"} {
+		if env := c.environment(godebug); env[len(env)-1] != want {
+			t.Errorf("%q becomes %q", godebug, env[len(env)-1])
+		}
+	}
+	if env := (&Campaign{}).environment(""); len(env) != len(os.Environ()) {
+		t.Errorf("%d variables of %d", len(env), len(os.Environ()))
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -73,12 +74,20 @@ func (c *Campaign) again(ctx context.Context, r *result) {
 	}
 }
 
+// environment is that of this process, with the engine's seed.
+func (c *Campaign) environment(godebug string) []string {
+	if c.Seed == 0 {
+		return os.Environ()
+	}
+	return append(os.Environ(), "GODEBUG="+strings.TrimPrefix(godebug+",fuzzseed="+strconv.Itoa(c.Seed), ","))
+}
+
 // command runs a package's test in its folder, and returns its status and its words; -1 is a test that had to be killed.
 func (c *Campaign) command(ctx context.Context, t Target, within time.Duration, args ...string) (int, string) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.binary(t.Dir), args...)
-	cmd.Dir = filepath.Join(c.Root, t.Dir)
+	cmd.Dir, cmd.Env = filepath.Join(c.Root, t.Dir), c.environment(os.Getenv("GODEBUG"))
 	// The engine ends its workers when it is interrupted; a killed one would leave them.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second

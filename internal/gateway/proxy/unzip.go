@@ -53,7 +53,7 @@ type below struct{ *unzipped }
 
 func (c below) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p)
-	c.ended = c.ended || err == io.EOF //nolint:errorlint // readers return it as it is
+	c.ended = c.ended || err == io.EOF
 	return n, err
 }
 
