@@ -16,7 +16,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/budget/pool"
 )
 
-// StateVersion is the version of a State. One of another version counts as none.
+// StateVersion is the version of a State. One of another version counts as none. It grows with each change of the members: a
+// release that does not know one finds another sum, and would write over what it takes for damaged.
 const StateVersion = 1
 
 // Bounds of a document, so that it is never larger than MaxStateBytes: what of it is digests, in bytes before they are
