@@ -3,8 +3,9 @@
 
 // Package connections bounds the connections that a server has at once, on ports that anybody in a cluster may reach.
 //
-// Invariants: there are never more than the bound; beyond it the one goes that has been without a request for longest, so that
-// who holds connections and asks nothing keeps nobody out who asks.
+// Invariants: there are never more than the bound; beyond it one goes of the address that has most, of those that ask or those
+// that do not, whichever are more of it, the one that has been so for longest; a connection that a handler keeps is not cut and
+// not counted so. Who holds connections, whatever is done on them, keeps nobody out who comes from elsewhere.
 //
 // It imports the standard library only.
 package connections

@@ -4,149 +4,149 @@
 package connections
 
 import (
-	"bufio"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const most = 4
+const (
+	most     = 4
+	stranger = "10.0.0.1"
+	other    = "10.0.0.2"
+)
 
-// server is one with the bound, whose calls of /wait end with release.
-type server struct {
-	t              *testing.T
-	address        string
-	waits, release chan struct{}
-	dial           func() (net.Conn, error)
+// strangers are who holds connections, by what they send, none of whom reads anything.
+var strangers = map[string]string{
+	"silence":                 "",
+	"half of the headers":     "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+	"a body that is not sent": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+	"an answer not read":      "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+	"a call that lasts":       "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n",
 }
 
-// serve starts it, with TLS or without.
-func serve(t *testing.T, secure bool) *server {
+// everyStranger tries each of them.
+func everyStranger(t *testing.T, secure bool, try func(t *testing.T, s *server, text string)) {
 	t.Helper()
-	s := &server{t: t, waits: make(chan struct{}), release: make(chan struct{})}
-	srv := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/wait" {
-			s.waits <- struct{}{}
-			<-s.release
+	for name, text := range strangers {
+		t.Run(fmt.Sprintf("%s, TLS %t", name, secure), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { try(t, serve(t, secure), text) })
+		})
+	}
+}
+
+// TestWhoHoldsConnectionsKeepsNobodyOut: many that say nothing, or something and no more, or read nothing, hold as many
+// connections as there may be; whoever asks is answered beside them, again and again, even from their own address.
+func TestWhoHoldsConnectionsKeepsNobodyOut(t *testing.T) {
+	try := func(t *testing.T, s *server, text string) {
+		t.Helper()
+		for range 10 * most {
+			s.open(stranger, text)
 		}
-	})}
-	Limit(srv, most)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+		for _, from := range []string{other, stranger, other, stranger} {
+			if err := s.answered(s.open(from, "")); err != nil {
+				t.Errorf("who asks from %s: %v", from, err)
+			}
+			if n := s.held(); n > most {
+				t.Errorf("%d connections are held", n)
+			}
+			s.open(stranger, text)
+		}
 	}
-	s.address = l.Addr().String()
-	s.dial = func() (net.Conn, error) { return net.Dial("tcp", s.address) }
-	if secure {
-		l = s.secured(l)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
-	t.Cleanup(func() {
-		_ = srv.Close()
-		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
+	everyStranger(t, false, try)
+	everyStranger(t, true, try)
+}
+
+// TestCallsUnderWayAreNotCut: of those that come from elsewhere none cuts a call, however many they are and whatever they do,
+// nor the connection it leaves behind.
+func TestCallsUnderWayAreNotCut(t *testing.T) {
+	everyStranger(t, false, func(t *testing.T, s *server, text string) {
+		t.Helper()
+		var calls []net.Conn
+		for range 2 {
+			calls = append(calls, s.open(other, strangers["a call that lasts"]))
+		}
+		for range 10 * most {
+			s.open(stranger, text)
+		}
+		s.free()
+		for _, c := range calls {
+			if err := s.reads(c); err != nil {
+				t.Errorf("a call under way: %v", err)
+			}
+		}
+		for range 10 * most {
+			s.open(stranger, text)
+		}
+		for _, c := range calls {
+			if err := s.answered(c); err != nil {
+				t.Errorf("the next on its connection: %v", err)
+			}
 		}
 	})
-	return s
 }
 
-func (s *server) secured(l net.Listener) net.Listener {
-	other := httptest.NewTLSServer(nil)
-	other.Close()
-	s.dial = func() (net.Conn, error) {
-		return tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: other.TLS.Certificates, MinVersion: tls.VersionTLS13})
+// TestTheLongestGoesFirst: of one address the one that has asked for longest where most of its connections ask, and the one that
+// has been silent for longest where most are; never who has just come.
+func TestTheLongestGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, false)
+		var calls, silent []net.Conn
+		for range most {
+			calls = append(calls, s.open(stranger, strangers["a call that lasts"]))
+		}
+		for range 10 {
+			silent = append(silent, s.open(stranger, ""))
+		}
+		// They are even then, and who is silent only takes the place of who is.
+		for i, c := range calls {
+			if cut := s.isCut(c); cut != (i < most/2) {
+				t.Errorf("call %d: cut %t", i, cut)
+			}
+		}
+		for i, c := range silent {
+			if cut := s.isCut(c); cut != (i < len(silent)-most/2) {
+				t.Errorf("silent %d: cut %t", i, cut)
+			}
+		}
+	})
 }
 
-// open is a connection on which that much is sent.
-func (s *server) open(text string) net.Conn {
-	s.t.Helper()
-	c, err := s.dial()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _ = c.Close() })
-	if text != "" {
-		if _, err := io.WriteString(c, text); err != nil {
-			s.t.Fatal(err)
+// TestKeptConnectionsAreNotCut: what a handler keeps is kept until it lets go, whoever comes and from wherever; where all are
+// kept, who comes is cut.
+func TestKeptConnectionsAreNotCut(t *testing.T) {
+	everyStranger(t, false, func(t *testing.T, s *server, text string) {
+		t.Helper()
+		const keep = "GET /keep HTTP/1.1\r\nHost: x\r\n\r\n"
+		var kept []net.Conn
+		for range most {
+			kept = append(kept, s.open(stranger, keep))
+			for range 3 * most {
+				s.open(stranger, text)
+				s.open(other, text)
+			}
 		}
-	}
-	return c
-}
-
-// answered makes a call of its own on a connection.
-func answered(c net.Conn) error {
-	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		return err
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d", resp.StatusCode)
-	}
-	return resp.Body.Close()
-}
-
-// TestWhoHoldsConnectionsKeepsNobodyOut: many that say nothing, or something and no more, hold as many as there may be; whoever
-// asks is answered beside them, again and again.
-func TestWhoHoldsConnectionsKeepsNobodyOut(t *testing.T) {
-	for name, text := range map[string]string{"silent": "", "slow": "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "} {
-		for _, secure := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", secure), func(t *testing.T) {
-				s := serve(t, secure)
-				var held []net.Conn
-				for range 10 * most {
-					held = append(held, s.open(text))
-				}
-				for range 3 {
-					if err := answered(s.open("")); err != nil {
-						t.Errorf("who asks: %v", err)
-					}
-				}
-				for i, c := range held[:9*most] {
-					if _, err := c.Read(make([]byte, 1)); err == nil {
-						t.Errorf("number %d is answered", i)
-					}
-				}
-			})
+		if !s.isCut(s.open(other, "")) {
+			t.Error("one too many is there")
 		}
-	}
-}
-
-// TestCallsUnderWayAreNotCut: not by those that come, however many, which go instead.
-func TestCallsUnderWayAreNotCut(t *testing.T) {
-	s := serve(t, false)
-	var calls []net.Conn
-	for range most {
-		calls = append(calls, s.open("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"))
-		<-s.waits
-	}
-	for range 10 {
-		if _, err := s.open("").Read(make([]byte, 1)); err == nil {
-			t.Error("one too many was answered")
+		s.free()
+		for i, c := range kept {
+			if err := s.reads(c); err != nil {
+				t.Errorf("number %d: %v", i, err)
+			}
 		}
-	}
-	close(s.release)
-	for _, c := range calls {
-		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatalf("a call under way: %v", err)
+		for range most {
+			s.open(stranger, text)
 		}
-		if err := answered(c); err != nil {
-			t.Errorf("the next on its connection: %v", err)
+		// Their lines are even then.
+		for i, c := range kept[:most/2] {
+			if !s.isCut(c) {
+				t.Errorf("number %d is still there, and kept by nobody", i)
+			}
 		}
-	}
+	})
 }
