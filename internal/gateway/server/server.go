@@ -78,10 +78,10 @@ func newServer(opts Options) *Server {
 		ErrorLog: errorLog,
 	}
 	s.admin = &http.Server{
-		Handler: guarded(opts.Admin, opts.Log), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
+		Handler: guarded(bodiless(opts.Admin), opts.Log), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
 		IdleTimeout: idleTimeout, ErrorLog: errorLog, MaxHeaderBytes: maxAdminHeader,
 	}
-	// All of a cluster's pods reach it, and what they hold there is the gateway's memory.
+	// All of a cluster's pods reach it, and what they hold there is the gateway's memory: who holds most goes first.
 	connections.Limit(s.admin, maxAdmin)
 	return s
 }

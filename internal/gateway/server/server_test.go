@@ -197,37 +197,3 @@ func TestDrainWaitsForCallsAndEndsSoonWhenIdle(t *testing.T) {
 		t.Error("the port still answers")
 	}
 }
-
-// TestOthersConnectionsCostLittle: any pod reaches the admin port. Hundreds of connections there, with headers that do not end,
-// are not kept, and a probe is answered beside them.
-func TestOthersConnectionsCostLittle(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var busy, last atomic.Int64
-	s, done := listenFor(t, ctx, &busy, &last)
-	var held []net.Conn
-	for range 5 * maxAdmin {
-		c, err := net.Dial("tcp", s.AdminAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = c.Close() }()
-		_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-		held = append(held, c)
-	}
-	if status, err := get(t, s.AdminAddr()); status != http.StatusNotFound {
-		t.Errorf("a probe: %d, %v", status, err)
-	}
-	for i, c := range held[:4*maxAdmin] {
-		if _, err := c.Read(make([]byte, 1)); err == nil {
-			t.Errorf("number %d is answered", i)
-		}
-	}
-	// By default it would be a megabyte, of each of them.
-	if s.admin.MaxHeaderBytes != maxAdminHeader {
-		t.Errorf("%d bytes of headers are read", s.admin.MaxHeaderBytes)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
