@@ -8,8 +8,8 @@
 // says; reports count for the pod's own namespace and for policies in its plan only; a pod has one stream;
 // what gateways may act on together never exceeds a limit, but by what is stated with the share (see
 // divide); only the leader takes reports, others answer with its address; streams, messages, reports and
-// waits are bounded.
+// waits are bounded; who has no token that is verified keeps no gateway out, whatever is done on how many connections.
 //
-// It imports wire, plan, figures, status (for a type), divide, Connect, the API machinery of TokenReview and
+// It imports wire, connections, plan, figures, status (for a type), divide, Connect, the API machinery of TokenReview and
 // Prometheus, and neither the controllers nor the gateway.
 package coordinator

@@ -98,6 +98,9 @@ const (
 	helloTimeout = 10 * time.Second
 	// reviewTimeout is for the wait for a turn and the TokenReview; gateways retry.
 	reviewTimeout = 10 * time.Second
+	// joinTimeout is for all that a gateway does between the review and its place among the streams, and for its answer if it gets
+	// none: to wait for a leader, and to say hello.
+	joinTimeout = parkTime + helloTimeout + 5*time.Second
 	// silence ends a stream that carries no report.
 	silence = 30 * time.Second
 	// sendTimeout ends a stream whose gateway reads nothing.

@@ -10,6 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/headgate-dev/headgate/internal/connections"
 	"github.com/headgate-dev/headgate/internal/figures"
 )
 
@@ -46,6 +47,7 @@ func (s *Server) leader(ctx context.Context, pod figures.Pod) (address string, s
 		return "", false, err
 	}
 	defer s.unpark(pod, mine)
+	context.AfterFunc(ctx, connections.Keep(ctx))
 	return s.await(ctx)
 }
 

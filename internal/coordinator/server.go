@@ -12,6 +12,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/headgate-dev/headgate/internal/connections"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -94,6 +95,7 @@ func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, 
 	if err != nil {
 		return err
 	}
+	within(control, joinTimeout)
 	if address, self, err := s.leader(ctx, id.Pod); !self {
 		return elsewhere(conn, address, err)
 	}
@@ -114,6 +116,10 @@ func (s *Server) Connect(ctx context.Context, conn *connect.BidiStream[wire.Up, 
 		return err
 	}
 	defer s.leave(st)
+	// A stream that counts is looked after as long as it does, and who reads nothing of why it ends is waited for no longer.
+	context.AfterFunc(ctx, connections.Keep(ctx))
+	within(control, 0)
+	defer within(control, sendTimeout)
 	return st.serve(conn)
 }
 
