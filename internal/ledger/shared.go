@@ -88,6 +88,8 @@ func (l *Ledger) edit(s *shared, to *layout, now time.Time) bool {
 	for _, i := range comes {
 		l.coming = append(l.coming, coming{s, i})
 	}
+	// What was put off asks anew.
+	l.touch(s)
 	return true
 }
 

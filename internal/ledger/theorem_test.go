@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	"github.com/headgate-dev/headgate/internal/budget/pool"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/testing/seed"
 )
@@ -41,6 +42,12 @@ func drawHistory(tb testing.TB, number int64) *history {
 	h := &history{world: newWorld(tb, number, f), r: r, bursts: map[string]float64{}}
 	if r.Intn(2) == 0 {
 		h.drift = func() float64 { return (2*r.Float64() - 1) * 1e-3 }
+	}
+	if number%3 == 0 {
+		h.tardy = 4 * time.Second
+	}
+	if number%4 == 0 {
+		h.seen = h.say
 	}
 	h.sell("x")
 	h.sell("y")
@@ -72,6 +79,15 @@ func (h *history) draw(names ...string) []plan.Limit {
 		}
 	}
 	return out
+}
+
+// say has a gateway say anything about what one of its providers has.
+func (h *history) say(d *drawing) []pool.Amount {
+	if len(d.plan.Limits) == 0 || h.r.Intn(3) > 0 {
+		return nil
+	}
+	l := d.plan.Limits[h.r.Intn(len(d.plan.Limits))]
+	return []pool.Amount{{Budget: l.Name, Units: (1.5*h.r.Float64() - 0.25) * float64(l.Burst)}}
 }
 
 // sell draws an account anew.
@@ -233,7 +249,7 @@ func TestTheTheoremHoldsOverEditsAndLeaders(t *testing.T) {
 	if testing.Short() {
 		n /= 10
 	}
-	var leaders, crashes, edits, tight, limits atomic.Int64
+	var leaders, crashes, edits, tight, limits, waited atomic.Int64
 	const shards = 4
 	t.Run("histories", func(t *testing.T) {
 		for shard := range shards {
@@ -246,6 +262,7 @@ func TestTheTheoremHoldsOverEditsAndLeaders(t *testing.T) {
 					leaders.Add(int64(h.epoch))
 					crashes.Add(int64(h.crashes))
 					edits.Add(int64(h.edits))
+					waited.Add(int64(h.waited))
 					limits.Add(int64(len(h.bursts)))
 					for name, burst := range h.bursts {
 						if h.meters[name].worst > 0.9*burst {
@@ -258,6 +275,10 @@ func TestTheTheoremHoldsOverEditsAndLeaders(t *testing.T) {
 	})
 	t.Logf("%d histories with %d limits, %d leaders, %d crashes and %d edits; %d limits were spent to within a tenth of the bound",
 		n, limits.Load(), leaders.Load(), crashes.Load(), edits.Load(), tight.Load())
+	t.Logf("in %d steps a grant waited for a bound to be published", waited.Load())
+	if waited.Load() < int64(n) {
+		t.Error("the histories hardly ever have a grant wait to be published")
+	}
 	if tight.Load() < int64(n)/40 {
 		t.Error("the histories hardly ever come near the bound: they show little")
 	}

@@ -115,8 +115,13 @@ type world struct {
 	// before is the epoch of the leader before, 0 where that was lost.
 	before uint64
 	meters map[string]*meter
-	// mute has nothing published.
-	mute    bool
+	// mute has nothing published, tardy is how long a grant waits at the least for that.
+	mute  bool
+	tardy time.Duration
+	// seen is what a gateway says that the provider has, if anything.
+	seen func(d *drawing) []pool.Amount
+	// waited counts steps in which a grant of some pool waited to be published.
+	waited  int
 	fastest float64
 	crashes int
 	drift   func() float64
@@ -151,7 +156,7 @@ func newWorld(tb testing.TB, seed int64, f fate) *world {
 	tb.Helper()
 	return &world{
 		tb: tb, seed: seed, rand: rand.New(rand.NewSource(seed)), fate: f, plans: map[string]*plan.Plan{},
-		meters: map[string]*meter{}, opts: Options{Origin: "here"}, drift: func() float64 { return 0 },
+		meters: map[string]*meter{}, opts: Options{Origin: "here"}, tardy: time.Second, drift: func() float64 { return 0 },
 	}
 }
 
@@ -328,14 +333,14 @@ func (w *world) publish(l *leading) {
 	}
 	w.document = data
 	l.Published(s)
-	l.Advance(l.at(w.now))
+	w.advance(l)
 	l.wrote, l.told = w.now, s
 }
 
 // publishing writes as the coordinator does: soon when a grant waits for it, now and then when there is something new.
 func (w *world) publishing(l *leading) {
 	since := w.now - l.wrote
-	if l.Stale() && since >= time.Second {
+	if l.Stale() && since >= w.tardy {
 		w.publish(l)
 	} else if since >= 30*time.Second {
 		l.wrote = w.now
@@ -529,6 +534,9 @@ func (w *world) arrive() {
 
 func (w *world) report(d *drawing) {
 	r := d.Report(d.demands, w.clock())
+	if w.seen != nil {
+		r.Seen = w.seen(d)
+	}
 	if len(w.leaders) == 0 {
 		return
 	}
@@ -541,7 +549,7 @@ func (w *world) report(d *drawing) {
 
 func (w *world) grant(l *leading) {
 	at := l.at(w.now)
-	l.Advance(at)
+	w.advance(l)
 	if w.leader() == l {
 		w.publishing(l)
 	}
@@ -553,6 +561,36 @@ func (w *world) grant(l *leading) {
 		for _, gw := range w.gateways {
 			if gw.name == to.Holder && gw.ns == to.Route.Namespace {
 				w.post(message{route: to.Route, grant: &g, to: gw}, false)
+			}
+		}
+	}
+}
+
+// advance has a leader grant, and fails if a pool grants more of a limit than its level: x ≤ P.
+func (w *world) advance(l *leading) {
+	w.tb.Helper()
+	at := l.at(w.now)
+	if !l.leading {
+		return
+	}
+	l.settle(at)
+	before := map[*shared][]pool.BudgetFigures{}
+	for _, s := range l.pools {
+		if s.pool.Stale() {
+			w.waited++
+		}
+		before[s] = s.pool.Figures(at).Budgets
+	}
+	l.Advance(at)
+	for s, of := range before {
+		for i, b := range s.pool.Figures(at).Budgets {
+			place, ok := s.places[b.Name]
+			if !ok || s.cfg.Budgets[place].Kind != budget.Continuous {
+				continue
+			}
+			tol := 1e-6 * (s.cfg.Budgets[place].Capacity + 1)
+			if x := b.Granted - of[i].Granted; x > max(0, of[i].Level)+tol {
+				w.fatalf("%v %s: granted %v of P %v", s.key, b.Name, x, of[i].Level)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ func (p *Pool) Advance(now time.Time) {
 		return
 	}
 	p.regrant()
+	p.askAnew()
 	p.flush()
 	p.admit()
 	p.flush()
@@ -83,7 +84,7 @@ func (p *Pool) Next(now time.Time) (time.Time, bool) {
 	p.tick(now)
 	soonest := p.now.Add(pace)
 	at, ok := soonest, true
-	if p.asking <= crowded {
+	if p.asking <= crowded && len(p.putOffs) == 0 {
 		at, ok = p.sched.Next(p.now)
 	}
 	if ok && at.Before(soonest) {

@@ -4,6 +4,7 @@
 package pool
 
 import (
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -22,6 +23,7 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 	if !p.fits(&cfg) {
 		return false
 	}
+	p.putOffShrinking(&cfg)
 	p.touchAll()
 	p.flush()
 	p.touchAll()
@@ -36,11 +38,50 @@ func (p *Pool) Apply(cfg Config, now time.Time) bool {
 			a.group = p.groupOf[p.laneOf(a.lanes[0].name)]
 		}
 	}
+	for _, a := range p.list {
+		for _, c := range a.claims {
+			c.shrink()
+		}
+	}
 	p.sched.Apply(p.schedule(), p.now)
 	p.bind()
 	p.touchAll()
 	p.flush()
 	return true
+}
+
+// putOffShrinking puts off what keeps something of a budget that shrinks, goes or comes back: its level is to be scaled as a whole, or
+// to begin with nothing.
+func (p *Pool) putOffShrinking(cfg *Config) {
+	capacities := map[string]float64{}
+	for _, b := range cfg.Budgets {
+		capacities[b.Name] = b.Capacity
+	}
+	for _, s := range cfg.Shadows {
+		capacities[s.Name] = clean(s.Capacity)
+	}
+	for _, b := range p.purses {
+		if to, stays := capacities[b.Name]; b.retired || !stays || to < b.Capacity {
+			p.cover(b, math.Inf(-1))
+		}
+	}
+}
+
+// shrink has a claim want, and its call ask for, no more than edited capacities: the scheduler takes no more, so no more may be
+// granted. A call of more than a shadow has goes when that is full.
+func (c *claim) shrink() {
+	less := false
+	for i, u := range c.units {
+		b := c.account.books[i].purse
+		if b.Kind == budget.Slots {
+			continue
+		}
+		c.left[i], c.units[i] = min(c.left[i], b.Capacity), min(u, b.Capacity)
+		less = less || c.units[i] < u
+	}
+	if c.queued && less {
+		c.cost()
+	}
 }
 
 // recount finds anew whom the shadows of edited lanes are charged by.

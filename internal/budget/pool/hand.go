@@ -4,6 +4,7 @@
 package pool
 
 import (
+	"math"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
@@ -90,6 +91,9 @@ func (p *Pool) resume(b *purse, k Known) {
 	if b.Kind == budget.Slots {
 		return
 	}
+	// P is to be what is known, with nothing of before.
+	p.cover(b, math.Inf(-1))
+	b.lift = 0
 	level := k.Level
 	if level > 0 && k.Capacity > b.Capacity {
 		level *= b.Capacity / k.Capacity

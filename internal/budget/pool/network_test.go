@@ -93,6 +93,10 @@ type network struct {
 	meters  map[string]*meter
 	// reported counts reports that arrived.
 	reported, crashes int
+	// tardy is in how many steps a bound that a grant waits for is published once.
+	tardy int
+	// parked counts claims that came to wait for that with an Advance, putOff those for which P did not suffice any longer.
+	parked, putOff int
 }
 
 // meter is the provider's side: what was spent, against a rate.
@@ -125,7 +129,7 @@ func newNetwork(tb testing.TB, seed int64, cfg Config, f fate) *network {
 	tb.Helper()
 	n := &network{
 		tb: tb, seed: seed, rand: rand.New(rand.NewSource(seed)), cfg: cfg.withDefaults(), fate: f,
-		meters: map[string]*meter{}, largest: map[string]float64{}, reowned: map[string]bool{},
+		meters: map[string]*meter{}, largest: map[string]float64{}, reowned: map[string]bool{}, tardy: 4,
 	}
 	for _, b := range n.cfg.Budgets {
 		n.meters[b.Name] = &meter{rate: b.Rate, mostRate: b.Rate, least: math.Inf(1)}
@@ -348,15 +352,40 @@ func (n *network) report(g *gateway) {
 
 func (n *network) grant(l *leading) {
 	at := l.at(n.now)
-	l.Advance(at)
-	if l.Stale() && n.leader() == l && n.rand.Intn(4) == 0 {
+	n.advance(l)
+	if l.Stale() && n.leader() == l && n.rand.Intn(n.tardy) == 0 {
 		// That takes a while.
 		n.publish(l)
-		l.Advance(at)
+		n.advance(l)
 	}
 	for _, key := range l.Changed(nil) {
 		if g, ok := l.Grant(key, at); ok {
 			n.post(message{grant: &g, leader: l}, false)
+		}
+	}
+}
+
+// advance has a leader grant, and fails if it grants more of a budget than P: x ≤ P. A call of more than a shadow has goes when that
+// is full.
+func (n *network) advance(l *leading) {
+	n.tb.Helper()
+	at := l.at(n.now)
+	l.tick(at)
+	l.flush()
+	n.putOff += len(l.putOffs)
+	type was struct{ level, granted float64 }
+	before := make([]was, len(l.purses))
+	for i, b := range l.purses {
+		before[i] = was{l.level(b), b.granted}
+	}
+	parked := len(l.parked)
+	l.Advance(at)
+	n.parked += max(0, len(l.parked)-parked)
+	for i, b := range l.purses {
+		tol := 1e-6 * (b.Capacity + 1)
+		full := b.of != nil && before[i].level >= b.Capacity-tol
+		if x := b.granted - before[i].granted; b.Kind == budget.Continuous && x > max(0, before[i].level)+tol && !full {
+			n.fatalf("%s: granted %v of P %v", b.Name, x, before[i].level)
 		}
 	}
 }

@@ -116,6 +116,137 @@ func TestWhatIsParkedComesBackWhenItIsNotWanted(t *testing.T) {
 	}
 }
 
+// A claim that is parked is granted within P alone, whatever P or the capacity has become meanwhile: else holders would have more
+// than the provider is said to have, than the edited B', or than is left beside who is silent. What P does not suffice for any
+// longer waits anew.
+func TestWhatIsParkedIsGrantedWithinP(t *testing.T) {
+	for name, c := range map[string]struct {
+		cost  float64
+		falls func(x *pair)
+		left  float64
+	}{
+		"the provider has less": {8000, func(x *pair) { x.says(1000, eight(1)) }, 1000},
+		"an edit":               {8000, func(x *pair) { x.shrink(2000) }, 2000},
+		"an edit to little less": {
+			// It is within the new capacity, and above P, which shrank with it.
+			8000, func(x *pair) {
+				x.says(10_000, eight(1))
+				x.shrink(10_000)
+			}, 5000,
+		},
+		"silence": {18_000, func(x *pair) { x.p.Expect("other", x.now) }, 15_000},
+		"two of them": {8000, func(x *pair) {
+			other := Demand{Lane: "default", Bulk: 1, Cost: []Amount{{"b", 7500}}}
+			x.tell(eight(1), other)
+			if len(x.p.parked) != 2 || x.p.purses[0].kept != 15_500 {
+				x.Fatalf("%d are parked, %v kept", len(x.p.parked), x.p.purses[0].kept)
+			}
+			x.says(9000, eight(1), other)
+		}, 9000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := busy(t)
+			if name == "silence" {
+				cfg := x.p.cfg
+				cfg.Budgets = []Budget{{Name: "b", Rate: 1000, Capacity: 20_000, SmallCall: 5000, Window: time.Minute}}
+				x = newPair(t, cfg, Leader{Epoch: 1, First: true})
+				x.p.Published(x.p.State(x.now))
+			}
+			x.p.purses[0].most = 7000
+			for range 25 {
+				x.tell()
+				x.wait(time.Second)
+			}
+			x.tell(Demand{Lane: "bulk", Bulk: 1, Cost: []Amount{{"b", c.cost}}})
+			if len(x.p.parked) != 1 || x.p.purses[0].kept != c.cost {
+				t.Fatalf("%d are parked, %v kept", len(x.p.parked), x.p.purses[0].kept)
+			}
+			c.falls(x)
+			before := x.p.Figures(x.now).Budgets[0]
+			if before.Level > c.left+1 || before.Level < c.left-1 || before.Held != 0 {
+				t.Errorf("%+v: want a level of %v", before, c.left)
+			}
+			x.p.Published(State{Budgets: []BudgetState{{Name: "b", Outstanding: 20_000}}})
+			x.p.Advance(x.now)
+			after := x.p.Figures(x.now).Budgets[0]
+			if after.Held > before.Level+1e-6 || after.Level < -1e-6 {
+				t.Errorf("granted %v of %v, which leaves %v", after.Held, before.Level, after.Level)
+			}
+			if b := x.p.purses[0]; len(x.p.parked) != 0 || b.kept != 0 || x.p.sched.Level(b.id, x.now) != after.Level {
+				t.Errorf("%d are parked, %v kept, beside %v of %v", len(x.p.parked), b.kept, x.p.sched.Level(b.id, x.now), after.Level)
+			}
+			// What waits anew goes in the end.
+			x.p.Forget("other", x.now)
+			if number, capacity := x.goAgain(c.cost), x.p.purses[0].Capacity; number != 1 {
+				t.Errorf("%v of %v never went", c.cost, capacity)
+			}
+		})
+	}
+}
+
+// A claim that waits in the queue takes no more than an edited capacity, as the scheduler counts it.
+func TestWhatWaitsIsGrantedWithinAnEditedCapacity(t *testing.T) {
+	x := busy(t)
+	for range 3 {
+		x.wait(time.Second)
+		x.tell(eight(1))
+	}
+	if len(x.p.bulks) != 1 {
+		t.Fatalf("%d wait", len(x.p.bulks))
+	}
+	x.shrink(2000)
+	for range 100 {
+		x.wait(20 * time.Millisecond)
+		if f := x.p.Figures(x.now).Budgets[0]; f.Held > 2000 || f.Level+f.Held > 2000+1e-6 || f.Level < -1e-6 {
+			t.Fatalf("%+v", f)
+		}
+	}
+	if held := x.p.Held(Key{"h", 1}, "b", x.now); held != 2000 {
+		t.Errorf("%v are held: a call above the capacity goes with all of it", held)
+	}
+}
+
+// says has the holder say what the provider has, and want what it wanted; nothing is granted yet.
+func (x *pair) says(most float64, demands ...Demand) {
+	x.Helper()
+	r := x.h.Report(demands, x.now)
+	r.Seen = []Amount{{"b", most}}
+	if err := x.p.Report(&r, x.now); err != nil {
+		x.Fatal(err)
+	}
+}
+
+// shrink edits the capacity.
+func (x *pair) shrink(capacity float64) {
+	x.Helper()
+	cfg := x.p.cfg
+	cfg.Budgets = []Budget{x.p.purses[0].Budget}
+	cfg.Budgets[0].Capacity, cfg.Budgets[0].Outstanding = capacity, 0
+	if !x.p.Apply(cfg, x.now) {
+		x.Fatal("it cannot be edited")
+	}
+}
+
+// goAgain goes on until the large call was granted, if it is, and says which was.
+func (x *pair) goAgain(cost float64) uint64 {
+	x.Helper()
+	for range 60 {
+		x.wait(time.Second)
+		x.tell(Demand{Lane: "bulk", Bulk: 1, Cost: []Amount{{"b", cost}}})
+		x.p.Published(x.p.State(x.now))
+		x.p.Advance(x.now)
+		x.answer()
+		f := x.p.Figures(x.now).Budgets[0]
+		if f.Level < -1e-6 {
+			x.Fatalf("%+v", f)
+		}
+		if _, newest := x.h.Granted("bulk", "b"); newest > 0 {
+			return newest
+		}
+	}
+	return 0
+}
+
 // The next call of a lane has what was collected for one that left: as in a bucket of its own, which is as large as what waits.
 func TestWhatWasCollectedIsForTheNextCall(t *testing.T) {
 	x := busy(t)

@@ -56,6 +56,7 @@ type Pool struct {
 	sighted []*purse
 	changed []*account
 	parked  []*claim
+	putOffs []*claim
 	idle    []*slot
 	decided []*budget.Call
 	snap    budget.Snapshot

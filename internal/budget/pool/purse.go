@@ -146,7 +146,9 @@ func (p *Pool) touchAll() {
 
 // flush brings what was given back into the levels, lowers them to their room, and sets how they go on.
 func (p *Pool) flush() {
-	for i, b := range p.touched {
+	// What is put off touches others.
+	for i := 0; i < len(p.touched); i++ {
+		b := p.touched[i]
 		p.touched[i], b.touched = nil, false
 		if b.Kind != budget.Continuous {
 			p.reserve(b)
@@ -162,6 +164,7 @@ func (p *Pool) flush() {
 }
 
 func (p *Pool) cap(b *purse) {
+	p.cover(b, min(p.level(b), p.room(b)))
 	room, level := p.room(b)-b.kept, p.sched.Level(b.id, p.now)
 	if b.lift > 0 && level < room {
 		p.sched.Raise(b.id, min(level+b.lift, room), p.now)

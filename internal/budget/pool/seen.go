@@ -121,8 +121,12 @@ func (p *Pool) renew(h *holder, b *purse) {
 // lower lowers P to a holder's word, and remembers by how much.
 func (p *Pool) lower(a *account, b *purse, most float64) {
 	p.touch(b)
+	to := max(most-b.Capacity+p.room(b), -b.Capacity)
+	if p.cover(b, to) {
+		p.cap(b)
+	}
 	level := p.sched.Level(b.id, p.now)
-	p.sched.Lower(b.id, max(most-b.Capacity+p.room(b), -b.Capacity)-b.lift-b.kept, p.now)
+	p.sched.Lower(b.id, to-b.lift-b.kept, p.now)
 	lowered := level - p.sched.Level(b.id, p.now)
 	if lowered <= trifle*b.Capacity {
 		return

@@ -33,6 +33,8 @@ type claim struct {
 	queued  bool
 	// parked says that its call was admitted, and waits for more to be allowed outstanding.
 	parked bool
+	// putOff says that it was parked, and asks anew with the next Advance.
+	putOff bool
 	// former is a call in the queue that another is to follow in its place.
 	former *budget.Call
 }
@@ -224,13 +226,17 @@ func (p *Pool) costs(c *claim) {
 		if u <= 0 {
 			continue
 		}
-		b := c.account.books[i].purse
-		c.charged[i] = b.charged[c.call.Lane]
-		c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: b.id, Amount: u})
-		for _, s := range c.charged[i] {
-			c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: s.id, Amount: u})
-		}
+		c.charged[i] = c.account.books[i].purse.charged[c.call.Lane]
 	}
+	c.cost()
+}
+
+// cost has the call take what is asked for.
+func (c *claim) cost() {
+	c.call.Costs = c.call.Costs[:0]
+	c.each(func(b *purse, u float64) {
+		c.call.Costs = append(c.call.Costs, budget.Cost{Bucket: b.id, Amount: u})
+	})
 }
 
 // slice sets what is asked for at once: all of a bulk call, a slot, and of small calls a part of the refill that
