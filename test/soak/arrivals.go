@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
 // provider is the simulated provider, with all arrivals of all its lives.
@@ -36,7 +37,7 @@ type provider struct {
 }
 
 func newProvider(dir, binary string) (*provider, error) {
-	address, err := freeAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}

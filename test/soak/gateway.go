@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
 
 // gateway is a gateway under test, in all its lives.
@@ -48,11 +50,11 @@ type sample struct {
 }
 
 func newGateway(s *soak, name string, mortal bool) (*gateway, error) {
-	address, err := freeAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
-	admin, err := freeAddress()
+	admin, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}

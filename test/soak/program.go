@@ -116,13 +116,3 @@ func (p *program) usage() (rss, files float64, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "fd"))
 	return pages * float64(os.Getpagesize()), float64(len(entries)), err
 }
-
-// freeAddress finds a port on the loopback address.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
-}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
-	"sync"
 	"testing"
 )
 
@@ -23,42 +22,49 @@ const (
 
 var errNone = errors.New("no port is free")
 
-var (
-	mu    sync.Mutex
-	given = map[int]bool{}
-)
-
-// Address returns a loopback address that nothing listens on.
+// Address returns a loopback address that nothing has or is given until this process ends.
 func Address() (string, error) {
-	mu.Lock()
-	defer mu.Unlock()
-	for range tries {
-		port := first + rand.IntN(last-first)
-		if given[port] || !free(port) || !free(port+second) {
-			continue
-		}
-		given[port] = true
-		return address(port), nil
-	}
-	return "", errNone
+	p, err := reserve()
+	return address(p.port), err
 }
 
-// For is Address for a test.
+// For is Address for a test, with whose end the address is given back.
 func For(tb testing.TB) string {
 	tb.Helper()
-	at, err := Address()
+	p, err := reserve()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return at
+	tb.Cleanup(p.giveBack)
+	return address(p.port)
+}
+
+// pair is a port and its second one, both held.
+type pair struct {
+	port  int
+	holds [2]hold
+}
+
+func (p pair) giveBack() {
+	for _, h := range p.holds {
+		h.release()
+	}
+}
+
+func reserve() (pair, error) {
+	for range tries {
+		port := first + rand.IntN(last-first)
+		one, err := take(port)
+		if err != nil {
+			continue
+		}
+		two, err := take(port + second)
+		if err == nil {
+			return pair{port: port, holds: [2]hold{one, two}}, nil
+		}
+		one.release()
+	}
+	return pair{}, errNone
 }
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
-func free(port int) bool {
-	l, err := net.Listen("tcp", address(port))
-	if err != nil {
-		return false
-	}
-	return l.Close() == nil
-}
