@@ -161,18 +161,9 @@ func (c *call) unreachable(err error) {
 	})
 }
 
-// maxWrapped bounds the errors that are looked into for a URL.
-const maxWrapped = 8
-
 // spokenError is an error's text without the URL that some errors carry: its query may hold a key.
 func spokenError(err error) string {
-	for range maxWrapped {
-		var withURL *url.Error
-		if !errors.As(err, &withURL) {
-			break
-		}
-		err = withURL.Err
-	}
+	err = upstream.WithoutURL(err)
 	var escape url.EscapeError
 	if errors.As(err, &escape) {
 		return "its URL has an escape that is none"

@@ -17,13 +17,7 @@ const maxWrapped = 8
 // Spoken is the text of an error of a send, for callers and for logs. It says nothing that the other side said and nothing
 // of the URL: net/http quotes an answer that is none, which may repeat the key it was sent, and a query may hold one.
 func Spoken(err error) string {
-	for range maxWrapped {
-		var withURL *url.Error
-		if !errors.As(err, &withURL) {
-			break
-		}
-		err = withURL.Err
-	}
+	err = WithoutURL(err)
 	var escape url.EscapeError
 	var header textproto.ProtocolError
 	switch {
@@ -39,6 +33,18 @@ func Spoken(err error) string {
 		return text
 	}
 	return strings.TrimRight(text, " :;,=([{")
+}
+
+// WithoutURL is what an error says beneath the URLs that it carries.
+func WithoutURL(err error) error {
+	for range maxWrapped {
+		var withURL *url.Error
+		if !errors.As(err, &withURL) {
+			break
+		}
+		err = withURL.Err
+	}
+	return err
 }
 
 // ours says that an error tells of addresses and certificates, and not of an answer.
