@@ -92,9 +92,10 @@ type call struct {
 	begun           bool // the response to the client has begun
 
 	// from is the call that failed over to this one, which then has its answer only if this one gets one; nil for a
-	// call as it came. to is where a call has failed over.
-	from *call
-	to   *config
+	// call as it came. to is where a call has failed over, and standing the wait for which it did.
+	from     *call
+	to       *config
+	standing time.Duration
 }
 
 func newCall(g *Gateway, cfg *config, w http.ResponseWriter, r *http.Request, rest string, now time.Time) *call {

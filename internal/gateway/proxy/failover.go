@@ -25,6 +25,7 @@ func (c *call) failOver(reason string, wait time.Duration) (answered bool) {
 		c.cfg.tally.FailedOverTo(c.cfg.plan.Throttle.FailoverTo, tally.FailoverUnavailable)
 		return false
 	}
+	c.standing = wait
 	other := c.anew(c.cfg.failover)
 	// A panic, too, must leave nothing reserved there.
 	defer func() { answered = c.took(other) }()

@@ -35,6 +35,10 @@ func (c *call) tell(resp *http.Response, wait time.Duration) {
 	}
 	now := c.now()
 	c.cfg.told.set(c.sameCall(), 0, now.Add(min(wait, longestTold)), now)
+	if first := c.from; first != nil {
+		// The client called the other route, and calls that again: no provider is to be asked before one of them serves it.
+		first.cfg.told.set(first.sameCall(), 0, now.Add(min(wait, first.standing, longestTold)), now)
+	}
 }
 
 // heldToWait answers an SDK's own retry of a call whose attempts are over, as long as the wait lasts that it was told with

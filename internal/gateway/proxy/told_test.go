@@ -80,3 +80,50 @@ func TestAnotherCallIsNotHeldToTheWaitOfOne(t *testing.T) {
 		w.atRest()
 	})
 }
+
+// TestA6AWaitToldAfterAFailoverHoldsAtTheRouteThatWasCalled: an SDK that does not obey calls the first route again, which
+// asks neither provider before one of them would serve the call, and says how long that is; then the second serves it.
+func TestA6AWaitToldAfterAFailoverHoldsAtTheRouteThatWasCalled(t *testing.T) {
+	for name, tc := range map[string]struct {
+		second int
+		held   time.Duration
+	}{
+		"the second's wait is shorter": {7, 7 * time.Second},
+		"the first's is":               {900, 500 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			full := true
+			p := farOff(func(_ int, w http.ResponseWriter, _ *http.Request) {
+				if full {
+					throttle(w, "Retry-After", strconv.Itoa(tc.second))
+					return
+				}
+				answerOK(w)
+			})
+			simulate(t, p, pair(nil), func(w *world) {
+				first := w.ask(10)
+				told := time.Now()
+				if first.status != http.StatusTooManyRequests || first.header.Get("Retry-After") != strconv.Itoa(tc.second) || first.header.Get(HeaderFailover) == "" {
+					t.Fatalf("answer %d %v", first.status, first.header)
+				}
+				sent := [2]int{p.first.count(), p.second.count()}
+				for range 3 {
+					a := w.ask(10, "X-Stainless-Retry-Count", "1")
+					after, _ := strconv.Atoi(a.header.Get("Retry-After"))
+					left := tc.held - time.Since(told)
+					if a.status != http.StatusTooManyRequests || a.took > 50*time.Millisecond || time.Duration(after)*time.Second < left || time.Duration(after)*time.Second >= left+time.Second {
+						t.Errorf("an attempt of the SDK with %s left: answer %d %v after %s", left, a.status, a.header, a.took)
+					}
+					p.sent(t, sent[0], sent[1])
+					time.Sleep(tc.held / 4)
+				}
+				full, p.first.do = false, fine
+				time.Sleep(tc.held)
+				if a := w.ask(10, "X-Stainless-Retry-Count", "1", "X-Fake-Input-Tokens", "10"); a.status != http.StatusOK {
+					t.Errorf("after the wait: answer %d %v", a.status, a.header)
+				}
+				w.atRest()
+			})
+		})
+	}
+}
