@@ -51,14 +51,27 @@ func proxied(spec *corev1.PodSpec) *corev1.Container {
 	return &spec.Containers[i]
 }
 
+// Bounds on what of the app's variables the gateway repeats: a proxy takes a handful. Who needs more of them means something
+// else by it, and a pod that carried all of it twice might be too large for the API server.
+const (
+	maxRepeated      = 128
+	maxRepeatedBytes = 16 << 10
+)
+
 // repeated is what the container says of variables, and of those that their values are made of, in the order in which
-// the kubelet takes it: sources, then env. Nothing of it keeps the gateway from starting.
+// the kubelet takes it: sources, then env. Nothing of it keeps the gateway from starting. It is nothing if it is too much.
 func repeated(c *corev1.Container, names []string) []corev1.EnvVar {
-	names = withReferences(c, names)
+	names, ok := withReferences(c, names)
+	if !ok {
+		return nil
+	}
 	var out []corev1.EnvVar
 	for _, name := range names {
-		if lastEnv(c, name) == nil {
-			out = append(out, fromSources(c.EnvFrom, name)...)
+		if lastEnv(c, name) != nil {
+			continue
+		}
+		if out = append(out, fromSources(c.EnvFrom, name)...); len(out) > maxRepeated {
+			return nil
 		}
 	}
 	for i := range c.Env {
@@ -68,27 +81,44 @@ func repeated(c *corev1.Container, names []string) []corev1.EnvVar {
 			}
 		}
 	}
+	if tooMuch(out) {
+		return nil
+	}
 	return out
+}
+
+func tooMuch(env []corev1.EnvVar) bool {
+	size := 0
+	for i := range env {
+		size += len(env[i].Name) + len(env[i].Value)
+	}
+	return len(env) > maxRepeated || size > maxRepeatedBytes
 }
 
 var reference = regexp.MustCompile(`\$\(([^()]+)\)`)
 
-// withReferences adds the names that values of the variables refer to, and those that these do.
-func withReferences(c *corev1.Container, names []string) []string {
-	names = slices.Clone(names)
-	for n := 0; n < len(names); n++ {
+// withReferences adds the names that values of the variables refer to, and those that these do; false if they are too many.
+func withReferences(c *corev1.Container, names []string) (all []string, ok bool) {
+	all = slices.Clone(names)
+	for n := 0; n < len(all); n++ {
 		for i := range c.Env {
-			if c.Env[i].Name != names[n] {
+			if c.Env[i].Name != all[n] {
 				continue
 			}
+			if len(c.Env[i].Value) > maxRepeatedBytes {
+				return nil, false
+			}
 			for _, m := range reference.FindAllStringSubmatch(c.Env[i].Value, -1) {
-				if !slices.Contains(names, m[1]) {
-					names = append(names, m[1])
+				if !slices.Contains(all, m[1]) {
+					all = append(all, m[1])
+				}
+				if len(all) > maxRepeated {
+					return nil, false
 				}
 			}
 		}
 	}
-	return names
+	return all, true
 }
 
 // fromSources takes one variable out of the app's sources. The gateway does not get the rest of them: keys, mostly.
