@@ -33,8 +33,8 @@ type Dialect interface {
 	NewMeter(op Operation, h http.Header, opts MeterOptions) Meter
 	// Refusal is the gateway's own answer in the provider's error shape.
 	Refusal(r Refusal) (status int, h http.Header, body []byte)
-	// StreamError is a provider-shaped error event for a stream that has started.
-	StreamError(message string) []byte
+	// StreamError is a failure as an event of a stream that has begun, in the shape of the operation's format.
+	StreamError(op Operation, f StreamFailure) []byte
 	// SetCredential puts key where the provider expects it and removes every other credential, also from the
 	// raw query, which it returns.
 	SetCredential(h http.Header, query, key string) string
@@ -236,6 +236,16 @@ type Meter interface {
 	StreamFailure() (Failure, bool)
 	// OutputSoFar estimates the output tokens seen up to now, for a stream that may break.
 	OutputSoFar() int64
+}
+
+// StreamFailure is what goes into a stream whose status was sent before anything was known to fail.
+type StreamFailure struct {
+	// Status is the one that the answer would have had.
+	Status int
+	// Document is its body, without content codings; it goes into the event as it is where it has the format's shape.
+	Document []byte
+	// Message is what is said where it has not.
+	Message string
 }
 
 // Refusal is what the gateway says itself.

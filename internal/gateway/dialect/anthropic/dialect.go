@@ -73,7 +73,6 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 }
 
 // StreamError implements dialect.Dialect.
-func (Dialect) StreamError(message string) []byte {
-	body := reply.JSON(refusalBody(http.StatusServiceUnavailable, message))
-	return append(append([]byte("event: error\ndata: "), body...), "\n\n"...)
+func (Dialect) StreamError(op dialect.Operation, f dialect.StreamFailure) []byte {
+	return reply.StreamError(op.Format, f)
 }

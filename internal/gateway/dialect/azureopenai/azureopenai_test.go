@@ -63,8 +63,10 @@ func TestA17RefusalsHaveAzuresShape(t *testing.T) {
 			t.Errorf("%d %v %s", got, h, body)
 		}
 	}
-	event := New().StreamError("headgate: it broke")
-	m := New().NewMeter(dialect.Operation{Name: "chat", Format: dialect.FormatChat}, http.Header{}, dialect.MeterOptions{Stream: true})
+	op := dialect.Operation{Name: "chat", Format: dialect.FormatChat}
+	_, _, body := New().Refusal(dialect.Refusal{Status: 503, Message: "headgate: it broke"})
+	event := New().StreamError(op, dialect.StreamFailure{Status: 503, Document: body})
+	m := New().NewMeter(op, http.Header{}, dialect.MeterOptions{Stream: true})
 	m.Write(event)
 	if f, failed := m.StreamFailure(); !failed || f.Code != "503" || f.Class != dialect.ClassOverload {
 		t.Errorf("%q is read as %+v", event, f)

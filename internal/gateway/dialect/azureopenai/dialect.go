@@ -56,8 +56,3 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 	status := reply.Status(r)
 	return status, reply.Headers(r), refusalBody(status, r.Message)
 }
-
-// StreamError implements dialect.Dialect.
-func (Dialect) StreamError(message string) []byte {
-	return append(append([]byte("data: "), refusalBody(http.StatusServiceUnavailable, message)...), "\n\n"...)
-}

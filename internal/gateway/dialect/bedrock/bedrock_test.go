@@ -174,7 +174,7 @@ func TestA17RefusalsAreExceptions(t *testing.T) {
 
 // TestStreamErrorsAreFrames that another implementation of the format reads.
 func TestStreamErrorsAreFrames(t *testing.T) {
-	m, err := eventstream.NewDecoder().Decode(bytes.NewReader(Dialect{}.StreamError("headgate: \"m\"")), nil)
+	m, err := eventstream.NewDecoder().Decode(bytes.NewReader(Dialect{}.StreamError(dialect.Operation{}, dialect.StreamFailure{Message: "headgate: \"m\""})), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,11 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 	return status, h, reply.JSON(errorBody{Message: r.Message})
 }
 
-// StreamError implements dialect.Dialect.
-func (Dialect) StreamError(message string) []byte {
+// StreamError implements dialect.Dialect. It has no server-sent events.
+func (Dialect) StreamError(_ dialect.Operation, f dialect.StreamFailure) []byte {
 	return eventstream.Append(nil, []eventstream.Header{
 		{Name: ":exception-type", Value: "serviceUnavailableException"},
 		{Name: ":content-type", Value: "application/json"},
 		{Name: ":message-type", Value: "exception"},
-	}, reply.JSON(errorBody{Message: message}))
+	}, reply.JSON(errorBody{Message: f.Message}))
 }

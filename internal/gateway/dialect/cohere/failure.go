@@ -71,19 +71,7 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 	return reply.Status(r), reply.Headers(r), reply.JSON(errorBody{r.Message})
 }
 
-// endEvent is the end of a stream.
-type endEvent struct {
-	Type  string   `json:"type"`
-	Delta endDelta `json:"delta"`
-}
-
-type endDelta struct {
-	FinishReason string `json:"finish_reason"`
-	Error        string `json:"error"`
-}
-
-// StreamError implements dialect.Dialect: a stream that fails ends with a finish reason and words.
-func (Dialect) StreamError(message string) []byte {
-	body := reply.JSON(endEvent{Type: "message-end", Delta: endDelta{FinishReason: "ERROR", Error: message}})
-	return append(append([]byte("event: message-end\ndata: "), body...), "\n\n"...)
+// StreamError implements dialect.Dialect.
+func (Dialect) StreamError(op dialect.Operation, f dialect.StreamFailure) []byte {
+	return reply.StreamError(op.Format, f)
 }

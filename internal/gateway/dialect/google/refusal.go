@@ -39,9 +39,8 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 }
 
 // StreamError implements dialect.Dialect.
-func (Dialect) StreamError(message string) []byte {
-	body := reply.JSON(document(http.StatusServiceUnavailable, message))
-	return append(append([]byte("data: "), body...), "\n\n"...)
+func (Dialect) StreamError(op dialect.Operation, f dialect.StreamFailure) []byte {
+	return reply.StreamError(op.Format, f)
 }
 
 func document(code int, message string) errorBody {

@@ -4,7 +4,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -204,23 +203,6 @@ func TestA17RefusalsHaveTheProvidersShape(t *testing.T) {
 		}
 		if _, h, _ := ByName(name).Refusal(dialect.Refusal{Status: 429}); h.Get("Retry-After") != "1" || len(h["X-Headgate-Limit"]) > 0 {
 			t.Errorf("%s: %v", name, h)
-		}
-	}
-}
-
-// TestStreamErrors: an event of the provider's shape that its own meter takes for a failure.
-func TestStreamErrors(t *testing.T) {
-	for name, op := range map[string]string{"OpenAI": "chat", "Anthropic": "messages", "Generic": "chat"} {
-		d := ByName(name)
-		event := d.StreamError("headgate: the provider's stream \"broke\"\n")
-		m := d.NewMeter(dialect.Operation{Name: op, Format: dialect.Format(op)}, http.Header{}, dialect.MeterOptions{Stream: true})
-		m.Write(event)
-		if f, failed := m.StreamFailure(); !failed || !strings.HasPrefix(f.Message, "headgate: the provider's stream") {
-			t.Errorf("%s: %q is read as %+v", name, event, f)
-		}
-		_, document, _ := strings.Cut(string(event), "data: ")
-		if !json.Valid([]byte(document)) || !strings.HasSuffix(document, "\n\n") {
-			t.Errorf("%s: %q", name, event)
 		}
 	}
 }
