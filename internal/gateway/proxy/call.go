@@ -317,7 +317,7 @@ func (c *call) prepareTicket() {
 	c.ticket = &admission.Ticket{
 		Account: c.account, Lane: c.rule, Estimate: c.estimate, Metered: c.op.Metered, Arrival: c.arrived,
 		Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
-		CallTime: cfg.health.attemptTime(c.deadline.Sub(c.arrived)),
+		CallTime: c.attemptTime(),
 		// Its caller asked for it once, however often it is tried.
 		Counted: c.later != nil,
 	}
@@ -326,10 +326,8 @@ func (c *call) prepareTicket() {
 // admitted waits for a queued call and answers a refused one.
 func (c *call) admitted(v admission.Verdict, since time.Time) bool {
 	if v.State == budget.Queued {
-		var err error
-		if v, err = c.cfg.gate.Wait(c.r.Context(), c.ticket); err != nil {
-			c.outcome = outcomeCancelled
-			c.lane.Left()
+		var decided bool
+		if v, decided = c.wait(v, since); !decided {
 			return false
 		}
 		if waited := c.now().Sub(since); c.source == tally.WaitNone {
@@ -343,6 +341,11 @@ func (c *call) admitted(v admission.Verdict, since time.Time) bool {
 		return false
 	}
 	return true
+}
+
+// attemptTime is what the call is expected to need from a send to the beginning of its answer.
+func (c *call) attemptTime() time.Duration {
+	return c.cfg.health.attemptTime(c.deadline.Sub(c.arrived))
 }
 
 func (c *call) countTooLarge(v admission.Verdict) {

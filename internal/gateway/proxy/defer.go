@@ -111,7 +111,7 @@ func (c *call) putOff(reason string, wait time.Duration) bool {
 // defers says whether the policy defers a call that is refused for reason.
 func (c *call) defers(reason string) bool {
 	switch reason {
-	case string(budget.ReasonDeadline), string(budget.ReasonQueueExpired):
+	case string(budget.ReasonDeadline), string(budget.ReasonQueueExpired), reasonDraining:
 		return c.cfg.plan.Deadline.OnExceeded == plan.Defer
 	case string(decide.CeilingExceeded):
 		return c.cfg.plan.Throttle.OnCeilingExceeded == plan.Defer

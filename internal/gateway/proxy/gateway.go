@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"context"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -53,6 +54,8 @@ type Gateway struct {
 	ids          atomic.Uint64
 	inFlight     atomic.Int64
 	lastCall     atomic.Int64
+	// drain is the gateway's end.
+	drain drain
 	// discards are the bodies that are taken for nobody.
 	discards discards
 
@@ -79,6 +82,7 @@ func New(opts Options) *Gateway {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels, hastened: make(chan struct{}, 1)}
+	g.drain.begun, g.drain.begin = context.WithCancel(context.Background())
 	g.ids.Store(rand.Uint64() >> 8)
 	g.SetTransport(opts.Transport)
 	g.Apply(&plan.Plan{Version: plan.Version, Namespace: opts.Namespace}, time.Now())

@@ -80,6 +80,9 @@ func (c *call) next(s situation) (*again, final) {
 	if d.Action != decide.Retry || s.never {
 		return nil, final{ours: d.Final, reason: string(d.Reason), wait: d.RetryAfter}
 	}
+	if c.g.drain.tooLate(now.Add(d.Wait), c.attemptTime()) {
+		return nil, final{ours: true, reason: reasonDraining, wait: d.Wait}
+	}
 	v := c.cfg.gate.Retry(c.ticket, now.Add(d.Wait), now)
 	if v.State == budget.Refused {
 		return nil, final{ours: true, reason: string(v.Reason), wait: max(d.Floor, v.Wait)}
@@ -108,7 +111,7 @@ func (c *call) decideInput(s situation, now time.Time) decide.Input {
 		Class:    decide.Class(s.class),
 		Guidance: decide.Guidance{Wait: s.wait, Source: string(s.source), Has: s.guided},
 		Attempt:  c.sends, Arrived: c.arrived, Now: now, Deadline: c.deadline,
-		AttemptTime:    c.cfg.health.attemptTime(c.deadline.Sub(c.arrived)),
+		AttemptTime:    c.attemptTime(),
 		BodyGone:       !c.body.Replayable(),
 		MaybeProcessed: s.maybe,
 		Repeatable:     repeatable(c.r),

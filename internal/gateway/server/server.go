@@ -37,7 +37,9 @@ type Options struct {
 	Busy func() (calls int64, last time.Time)
 	// DrainBound bounds the time after the signal to end.
 	DrainBound time.Duration
-	Log        *slog.Logger
+	// Draining, if set, is told when the drain begins until when it lasts at most.
+	Draining func(until time.Time)
+	Log      *slog.Logger
 }
 
 // Server is a gateway's listeners.
@@ -124,6 +126,9 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) drain() {
 	start := time.Now()
 	s.opts.Log.Info("draining", slog.Duration("bound", s.opts.DrainBound))
+	if s.opts.Draining != nil {
+		s.opts.Draining(start.Add(s.opts.DrainBound))
+	}
 	for time.Since(start) < s.opts.DrainBound {
 		calls, last := s.opts.Busy()
 		if calls == 0 && time.Since(last) >= quiet && time.Since(start) >= drainStep {
