@@ -51,42 +51,65 @@ func TestE12Rights(t *testing.T) {
 	bind(t, env.Client, "viewer", "headgate-policy-viewer")
 	bindEverywhere(t, env.Client, "platform", "headgate-account-editor")
 	bindEverywhere(t, env.Client, "auditor", "headgate-account-viewer")
-	tests := map[string]struct{ user, namespace, awaits string }{
-		"manager-in-a-tenants-namespace": {serviceAccount(ownNamespace, "headgate-manager"), "team-a", "ratelimitpolicies"},
-		"manager-in-its-own-namespace":   {serviceAccount(ownNamespace, "headgate-manager"), ownNamespace, "leases"},
-		"gateway-in-its-namespace":       {serviceAccount("team-a", "default"), "team-a", "selfsubjectrulesreviews"},
-		"policy-editor-in-the-namespace": {"editor", "team-a", "ratelimitpolicies"},
-		"policy-viewer-in-the-namespace": {"viewer", "team-a", "ratelimitpolicies"},
-		"account-editor":                 {"platform", "team-a", "provideraccounts"},
-		"account-viewer":                 {"auditor", "team-a", "provideraccounts"},
-	}
-	for name, tc := range tests {
+	awaitRoles(t, env)
+	for name, tc := range map[string]struct{ user, namespace string }{
+		"manager-in-a-tenants-namespace": {serviceAccount(ownNamespace, "headgate-manager"), "team-a"},
+		"manager-in-its-own-namespace":   {serviceAccount(ownNamespace, "headgate-manager"), ownNamespace},
+		"gateway-in-its-namespace":       {serviceAccount("team-a", "default"), "team-a"},
+		"policy-editor-in-the-namespace": {"editor", "team-a"},
+		"policy-viewer-in-the-namespace": {"viewer", "team-a"},
+		"account-editor":                 {"platform", "team-a"},
+		"account-viewer":                 {"auditor", "team-a"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := client.New(env.User(t, tc.user, "system:authenticated"), client.Options{Scheme: env.Scheme})
+			text, err := rights(t, env, tc.user, tc.namespace)
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareGolden(t, "testdata/"+name+".txt", rights(t, c, tc.namespace, tc.awaits))
+			compareGolden(t, "testdata/"+name+".txt", []byte(text))
 		})
 	}
 }
 
-// rights waits until the API server knows the roles: its own lag by a moment.
-func rights(t *testing.T, c client.Client, namespace, awaits string) []byte {
+// awaitRoles waits until the API server knows all roles and bindings: of each kind it learns of them in their order, a moment
+// after they are written, and so it knows of all when it knows of the last of each kind.
+func awaitRoles(t *testing.T, env *controlplane.Env) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
-		if err := c.Create(t.Context(), review); err == nil {
-			if text := flatten(review.Status.ResourceRules); strings.Contains(text, awaits) {
-				return []byte(text)
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no rights to %s in %s", awaits, namespace)
-		}
-		time.Sleep(50 * time.Millisecond)
+	in, all := metav1.ObjectMeta{Namespace: "team-a", Name: "last"}, metav1.ObjectMeta{Name: "last"}
+	rules := func(resource string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{resource}, Verbs: []string{"get"}}}
 	}
+	for _, o := range []client.Object{
+		&rbacv1.Role{ObjectMeta: in, Rules: rules("here")},
+		&rbacv1.RoleBinding{ObjectMeta: in, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "last"}, Subjects: subject("last")},
+		&rbacv1.ClusterRole{ObjectMeta: all, Rules: rules("everywhere")},
+	} {
+		if err := env.Client.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bindEverywhere(t, env.Client, "last", "last")
+	var text string
+	var err error
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		text, err = rights(t, env, "last", "team-a")
+		if strings.Contains(text, "here: get\n") && strings.Contains(text, "everywhere: get\n") {
+			return
+		}
+	}
+	t.Fatalf("the last role gives no rights: %v, %s", err, text)
+}
+
+// rights are what a user may do in a namespace.
+func rights(t *testing.T, env *controlplane.Env, user, namespace string) (string, error) {
+	t.Helper()
+	c, err := client.New(env.User(t, user, "system:authenticated"), client.Options{Scheme: env.Scheme})
+	if err != nil {
+		return "", err
+	}
+	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+	err = c.Create(t.Context(), review)
+	return flatten(review.Status.ResourceRules), err
 }
 
 // flatten writes one line for each resource, with its verbs, sorted.
@@ -170,12 +193,16 @@ func serviceAccount(namespace, name string) string {
 	return "system:serviceaccount:" + namespace + ":" + name
 }
 
+func subject(user string) []rbacv1.Subject {
+	return []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}}
+}
+
 func bind(t *testing.T, c client.Client, user, role string) {
 	t.Helper()
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: role},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+		Subjects:   subject(user),
 	}
 	if err := c.Create(t.Context(), binding); err != nil {
 		t.Fatal(err)
@@ -187,7 +214,7 @@ func bindEverywhere(t *testing.T, c client.Client, user, role string) {
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+		Subjects:   subject(user),
 	}
 	if err := c.Create(t.Context(), binding); err != nil {
 		t.Fatal(err)
