@@ -129,7 +129,7 @@ func TestFramingIsReadInOneWayOnly(t *testing.T) {
 	for _, tc := range framings() {
 		t.Run(tc.name, func(t *testing.T) {
 			first, second := h.openai.calls(), h.anthropic.calls()
-			replies, closed := h.send(t, tc.sent)
+			replies, closed := h.exchange(t, tc.sent, max(1, len(tc.statuses)))
 			statuses := statusesOf(replies)
 			if tc.statuses != nil && !slices.EqualFunc(statuses, tc.statuses, func(got, want int) bool { return got == want || want == 0 && got >= 400 && got < 600 }) {
 				t.Errorf("answers %v, want %v", statuses, tc.statuses)

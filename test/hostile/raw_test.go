@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
 // quiet is how long nothing must come before a connection is taken to have said all.
@@ -36,14 +38,20 @@ type reply struct {
 	body   string
 }
 
-// send writes bytes as they are, and returns the answers until the gateway closes or says nothing more.
+// send writes bytes as they are, and returns the answer, and whatever comes behind it until the gateway closes or says nothing
+// more.
 func (h *hostile) send(t *testing.T, bytes string) (replies []reply, closed bool) {
+	return h.exchange(t, bytes, 1)
+}
+
+// exchange is send where so many answers are due.
+func (h *hostile) exchange(t *testing.T, bytes string, due int) (replies []reply, closed bool) {
 	t.Helper()
 	conn := h.dial()
 	go func() { _, _ = io.WriteString(conn, bytes) }()
 	in := bufio.NewReader(conn)
 	for {
-		_ = conn.SetReadDeadline(time.Now().Add(within(len(replies))))
+		_ = conn.SetReadDeadline(time.Now().Add(within(replies, due)))
 		resp, err := http.ReadResponse(in, nil)
 		if err != nil {
 			return replies, !errors.Is(err, os.ErrDeadlineExceeded)
@@ -54,10 +62,11 @@ func (h *hostile) send(t *testing.T, bytes string) (replies []reply, closed bool
 	}
 }
 
-// within waits long for the first answer, and shortly for what may never come.
-func within(answered int) time.Duration {
-	if answered == 0 {
-		return 15 * time.Second
+// within waits long for what must come, the answers that are due and the end behind a refusal, and shortly for what may never
+// come.
+func within(replies []reply, due int) time.Duration {
+	if got := statusesOf(replies); len(got) < due || got[len(got)-1] >= http.StatusBadRequest {
+		return dataplane.Patience
 	}
 	return quiet
 }
