@@ -32,11 +32,16 @@ func (s *Server) do(command string, within time.Duration) ([]string, error) {
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(within))
-	if _, err := fmt.Fprintf(conn, "AUTH %s\r\n%s\r\n", Password, command); err != nil {
-		return nil, err
-	}
 	in := bufio.NewReader(conn)
-	if _, err := reply(in); err != nil {
+	if !s.open {
+		if _, err := fmt.Fprintf(conn, "AUTH %s\r\n", Password); err != nil {
+			return nil, err
+		}
+		if _, err := reply(in); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := fmt.Fprintf(conn, "%s\r\n", command); err != nil {
 		return nil, err
 	}
 	return reply(in)

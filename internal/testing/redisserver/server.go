@@ -32,6 +32,8 @@ type Server struct {
 	args    []string
 	// ready is what it says, in small letters, when it serves.
 	ready string
+	// open says that it asks for no password.
+	open  bool
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
