@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 )
 
 // inFlight is how many calls all gateways together may have in flight.
@@ -32,7 +34,7 @@ func TestGatewaysShareSlots(t *testing.T) {
 	}
 	f.store.Kill()
 	time.Sleep(6 * time.Second)
-	before, deadline := served.all(), time.Now().Add(time.Minute)
+	before, deadline := served.all(), time.Now().Add(dataplane.Patience)
 	for served.all() == before && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -116,7 +118,7 @@ func (f *fleet) callers(t *testing.T, each int) (stop func(), served *tally) {
 	t.Helper()
 	served = &tally{by: map[int]int{}}
 	done := make(chan struct{})
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
+	client := &http.Client{Timeout: dataplane.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
 	t.Cleanup(client.CloseIdleConnections)
 	var ended sync.WaitGroup
 	over := func() bool {

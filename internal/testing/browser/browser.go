@@ -58,6 +58,7 @@ func Start(t *testing.T) *Browser {
 	// A group of its own, so that its helpers end with it.
 	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	b.cmd.Stderr = &b.log
+	b.cmd.WaitDelay = time.Minute // what it started in another group may keep its stderr open
 	b.connect()
 	t.Cleanup(func() { b.stop(profile) })
 	return b

@@ -73,7 +73,7 @@ func TestErrorsAndRequestsAreSeen(t *testing.T) {
 		seen := func() bool {
 			return slices.ContainsFunc(p.Problems(), func(s string) bool { return strings.Contains(s, want) })
 		}
-		for deadline := time.Now().Add(10 * time.Second); !seen() && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(3 * time.Minute); !seen() && time.Now().Before(deadline); {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if !seen() {
