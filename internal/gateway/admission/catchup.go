@@ -30,7 +30,10 @@ func (g *Gate) lacksLocked(t *Ticket, now time.Time) bool {
 	if grp == nil {
 		return false
 	}
-	for _, m := range grp.mirrors {
+	for i, m := range grp.mirrors {
+		if t.asks[i] && m.mayAsk(now) {
+			continue
+		}
 		if amount, _, counts := t.cost(m.budget); counts && m.known && t.part(m) == nil && g.sched.Level(m.id, now) < min(amount, m.capacity) {
 			return true
 		}

@@ -47,6 +47,9 @@ const (
 	// longestHold bounds what one refusal holds back of other calls: after it the provider is asked again.
 	// Waits of weeks are seen, and accounts are raised before they are over.
 	longestHold = time.Hour
+	// askAgain is for how long nothing may be heard of a bucket before a call is let past what is known of it, and how often:
+	// what is known may be junk by which no call fits for good, or a limit may have been raised.
+	askAgain = time.Hour
 	// holdRate is how fast calls follow the first after a wait that fits no bucket.
 	holdRate = 20
 

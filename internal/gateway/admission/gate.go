@@ -298,6 +298,7 @@ func (g *Gate) heldLocked(t *Ticket, now time.Time) {
 			p.send(t.call.Costs[i].Amount, now)
 		}
 	}
+	g.askedLocked(t, now)
 	g.catchUpLocked(t, now)
 	g.estimator.started(t.Account.Model)
 }

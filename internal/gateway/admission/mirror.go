@@ -35,6 +35,8 @@ type mirror struct {
 	basis     time.Duration
 	remaining float64
 	reported  bool
+	// heard is when the provider last said something of it, asked when a call was last let past it to find out more.
+	heard, asked time.Time
 
 	// pace and capacity are what the scheduler was given of rate and limit.
 	pace, capacity float64

@@ -53,6 +53,9 @@ func (g *Gate) takenAtOnce(name string) bool {
 func (g *Gate) owner(t *Ticket) bool { return !g.shared && !t.Shadow }
 
 func (g *Gate) observeLocked(t *Ticket, grp *group, m *mirror, b *dialect.BudgetReading, now time.Time) {
+	if b.Limit > 0 || b.Remaining >= 0 {
+		m.heard = now
+	}
 	g.learnLocked(grp, m, b, now)
 	if !(b.Remaining >= 0) || math.IsInf(b.Remaining, 0) {
 		return

@@ -145,6 +145,7 @@ func (g *Gate) Succeeded(t *Ticket) {
 	defer g.unlock()
 	if grp := g.groups[t.Account]; grp != nil {
 		grp.hold.known = false
+		grp.answered(t)
 		grp.adaptive.served(g.now())
 	}
 }

@@ -16,7 +16,7 @@ func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 	if most := len(g.limits) + 5; cap(t.parts) < most {
 		t.call.Costs, t.parts = make([]budget.Cost, 0, most), make([]part, 0, most)
 	}
-	t.call.Costs, t.parts = t.call.Costs[:0], t.parts[:0]
+	t.call.Costs, t.parts, t.asks = t.call.Costs[:0], t.parts[:0], asks{}
 	t.call.Granted = t.Granted
 	for _, l := range g.limits {
 		if l.matches(t.Account.Model) {
@@ -28,8 +28,8 @@ func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 		return
 	}
 	g.recoverLocked(grp, now)
-	for _, m := range grp.mirrors {
-		if m.known {
+	for i, m := range grp.mirrors {
+		if t.asks[i] = m.known && m.mayAsk(now); m.known && !t.asks[i] {
 			t.add(m.budget, m.id, part{mirror: m})
 		}
 	}

@@ -51,6 +51,8 @@ type Ticket struct {
 	parts []part
 	// ready holds one element once a queued call is decided.
 	ready chan struct{}
+	// asks are the mirrors that it was let past.
+	asks asks
 	// charged is the output charged beyond the reservation.
 	charged float64
 	// late is what a shadow ticket still owes when it would have gone.

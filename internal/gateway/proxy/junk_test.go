@@ -90,16 +90,20 @@ func TestErrorWhoseBodyDoesNotComeIsStillAnError(t *testing.T) {
 func TestJunkNeverShutsAnAccountForGood(t *testing.T) {
 	const huge = "99999999999999999999"
 	junk := map[string][]string{
-		"retry after":          {"Retry-After", huge},
-		"retry after ms":       {"Retry-After-Ms", huge},
-		"date":                 {"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"},
-		"reset":                {"X-Ratelimit-Limit-Requests", "100", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Requests", huge},
-		"draft reset":          {"Ratelimit", `"a";r=0;t=999999999999999`, "Ratelimit-Policy", `"a";q=100`},
-		"draft window":         {"Ratelimit", `"a";r=0;t=1`, "Ratelimit-Policy", `"a";q=100;w=999999999999999`},
-		"huge limit":           {"X-Ratelimit-Limit-Tokens", huge, "X-Ratelimit-Remaining-Tokens", "0"},
-		"negative":             {"X-Ratelimit-Limit-Tokens", "-5", "X-Ratelimit-Remaining-Tokens", "-1e999", "Retry-After", "-1"},
-		"anthropic's resets":   {"Anthropic-Ratelimit-Requests-Limit", "1", "Anthropic-Ratelimit-Requests-Remaining", "0", "Anthropic-Ratelimit-Requests-Reset", "9999-12-31T23:59:59Z"},
-		"not even a character": {"Retry-After", "\x80", "X-Ratelimit-Reset-Tokens", "0x1p4"},
+		"retry after":            {"Retry-After", huge},
+		"retry after ms":         {"Retry-After-Ms", huge},
+		"date":                   {"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"},
+		"reset":                  {"X-Ratelimit-Limit-Requests", "100", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Requests", huge},
+		"draft reset":            {"Ratelimit", `"a";r=0;t=999999999999999`, "Ratelimit-Policy", `"a";q=100`},
+		"draft window":           {"Ratelimit", `"a";r=0;t=1`, "Ratelimit-Policy", `"a";q=100;w=999999999999999`},
+		"huge limit":             {"X-Ratelimit-Limit-Tokens", huge, "X-Ratelimit-Remaining-Tokens", "0"},
+		"negative":               {"X-Ratelimit-Limit-Tokens", "-5", "X-Ratelimit-Remaining-Tokens", "-1e999", "Retry-After", "-1"},
+		"anthropic's resets":     {"Anthropic-Ratelimit-Requests-Limit", "1", "Anthropic-Ratelimit-Requests-Remaining", "0", "Anthropic-Ratelimit-Requests-Reset", "9999-12-31T23:59:59Z"},
+		"a limit below a call":   {"X-Ratelimit-Limit-Requests", "0.5", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Requests", "1s"},
+		"a limit of a token":     {"X-Ratelimit-Limit-Tokens", "1", "X-Ratelimit-Remaining-Tokens", "0", "X-Ratelimit-Reset-Tokens", "1s"},
+		"anthropic's of a token": {"Anthropic-Ratelimit-Input-Tokens-Limit", "1", "Anthropic-Ratelimit-Input-Tokens-Remaining", "0", "Anthropic-Ratelimit-Input-Tokens-Reset", "2000-01-01T00:00:05Z"},
+		"a call a month":         {"Ratelimit", `"a";r=0;t=2592000`, "Ratelimit-Policy", `"a";q=1;w=2592000`},
+		"not even a character":   {"Retry-After", "\x80", "X-Ratelimit-Reset-Tokens", "0x1p4"},
 	}
 	for name, headers := range junk {
 		for _, status := range []int{http.StatusOK, http.StatusTooManyRequests} {
