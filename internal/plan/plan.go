@@ -3,7 +3,10 @@
 
 package plan
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Version is the newest version of this contract. A gateway reads its own and the two before it. A plan states the
 // oldest version that knows all of its fields, so that gateways that were not restarted go on reading it.
@@ -214,9 +217,16 @@ type Lane struct {
 	MaxDepth      int32  `json:"maxDepth"`
 	MaxBytes      int64  `json:"maxBytes,omitempty"`
 	MaxWaitMillis int64  `json:"maxWaitMillis"`
+	// KeepAlive: who asks for a stream hears something every PingEvery while the call waits, at the price of its status. A
+	// reader that does not know it leaves all calls in silence, and each then ends with its status.
+	KeepAlive bool `json:"keepAlive,omitempty"`
 	// CredentialKey names a key of the lane's own; empty uses the route's.
 	CredentialKey string `json:"credentialKey,omitempty"`
 }
+
+// PingEvery is how long a call of a lane with KeepAlive waits in silence, before the first ping and between them: many load
+// balancers and clients give up what is silent for longer than 15 s.
+const PingEvery = 10 * time.Second
 
 // Header is a request header to match.
 type Header struct {

@@ -91,6 +91,9 @@ type call struct {
 	upstreamID      string
 	begun           bool // the response to the client has begun
 
+	// alive is w where its client hears something while the call waits, else nil.
+	alive *alive
+
 	// from is the call that failed over to this one, which then has its answer only if this one gets one; nil for a
 	// call as it came. to is where a call has failed over, and standing the wait for which it did.
 	from     *call
@@ -151,8 +154,9 @@ func (c *call) end() {
 	if c.body != nil {
 		c.body.Release()
 	}
-	c.g.inFlight.Add(-1)
 	c.leftUnanswered()
+	c.endAlive()
+	c.g.inFlight.Add(-1)
 	c.finish()
 }
 
@@ -326,8 +330,11 @@ func (c *call) prepareTicket() {
 // admitted waits for a queued call and answers a refused one.
 func (c *call) admitted(v admission.Verdict, since time.Time) bool {
 	if v.State == budget.Queued {
+		c.stayAlive()
 		var decided bool
-		if v, decided = c.wait(v, since); !decided {
+		v, decided = c.wait(v, since)
+		c.alive.rest()
+		if !decided {
 			return false
 		}
 		if waited := c.now().Sub(since); c.source == tally.WaitNone {

@@ -55,7 +55,7 @@ func (c *call) anew(cfg *config) *call {
 	r := c.r.WithContext(c.r.Context())
 	r.Header = c.r.Header.Clone()
 	other := newCall(c.g, cfg, c.w, r, c.rest, c.now())
-	other.from, other.deadline = c, c.deadline
+	other.from, other.deadline, other.alive = c, c.deadline, c.alive
 	other.op, other.req, other.body = c.op, c.req, c.body
 	return other
 }
@@ -67,6 +67,7 @@ func (c *call) took(other *call) (answered bool) {
 	c.to = other.cfg
 	c.cfg.tally.FailedOverTo(other.cfg.plan.Name, other.outcome)
 	c.status, c.begun = other.status, other.begun
+	c.w, c.alive = other.w, other.alive // it may have waited there first
 	switch {
 	case other.status != 0 || other.begun:
 		c.outcome = outcomeFailedOver

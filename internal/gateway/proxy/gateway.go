@@ -40,6 +40,8 @@ type Options struct {
 	// Namespace and Labels are the pod's.
 	Namespace string
 	Labels    map[string]string
+	// PingEvery is how long calls wait in silence whose lane keeps their clients' connections alive; 0 is plan.PingEvery.
+	PingEvery time.Duration
 	// Rand draws jitter, from 0 to below 1.
 	Rand func() float64
 }
@@ -80,6 +82,9 @@ func New(opts Options) *Gateway {
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.PingEvery <= 0 {
+		opts.PingEvery = plan.PingEvery
 	}
 	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels, hastened: make(chan struct{}, 1)}
 	g.drain.begun, g.drain.begin = context.WithCancel(context.Background())

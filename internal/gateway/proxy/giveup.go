@@ -30,7 +30,7 @@ func (c *call) giveUp(resp *http.Response, last final, wait time.Duration) *agai
 
 // elsewhere tries what else the policy provides for a call that cannot be made here in time, and says whether
 // the call has its answer by that. Nothing has been passed to the client, and no reservation is held. A call that came
-// here from elsewhere goes nowhere else.
+// here from elsewhere goes nowhere else; and a client that has heard of a stream cannot be told where to find its answer.
 func (c *call) elsewhere(reason string, wait time.Duration) bool {
-	return c.from == nil && (c.failOver(reason, wait) || c.putOff(reason, wait))
+	return c.from == nil && (c.failOver(reason, wait) || !c.spoke() && c.putOff(reason, wait))
 }

@@ -1,0 +1,196 @@
+// Copyright The Headgate Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// pingTime is how long a client may take for a ping: some bytes, which its connection has room for unless it takes nothing.
+const pingTime = 5 * time.Second
+
+// alive is the response to a client that reads a stream and hears something while its call waits. It begins with the first
+// ping: status 200 and an event stream. What the call answers after that goes on in the same response where it is an event
+// stream, too, and else is held, to become an event of its end; an answer before is what it is.
+//
+// Its call writes to it like to any other response, from one goroutine; pings are a timer's.
+type alive struct {
+	w     http.ResponseWriter
+	rc    *http.ResponseController
+	ping  []byte
+	every time.Duration
+	// leave ends the call of a client that takes no ping.
+	leave context.CancelCauseFunc
+	// header is what the call says: the client's, while nothing was sent.
+	header http.Header
+
+	// due is when silence ends that has lasted since the call came, or since the sends before.
+	due   time.Time
+	sends int
+	// waiting: the call waits in a queue; begun: the response has.
+	waiting, begun atomic.Bool
+
+	mu    sync.Mutex
+	timer *time.Timer
+	// answered: the call has begun its answer, and no ping may come any more.
+	answered bool
+	held     bool
+	ended    bool
+	status   int
+	body     []byte
+}
+
+func newAlive(w http.ResponseWriter, ping []byte, every time.Duration, leave context.CancelCauseFunc) *alive {
+	return &alive{w: w, rc: http.NewResponseController(w), ping: ping, every: every, leave: leave, header: http.Header{}}
+}
+
+// wait is called when the call begins to wait in a queue.
+func (a *alive) wait(sends int, now time.Time) {
+	if a.begun.Load() {
+		return // pings go on until there is an answer, also while the provider is asked
+	}
+	if a.due.IsZero() || a.sends != sends {
+		a.due, a.sends = now.Add(a.every), sends
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waiting.Store(true)
+	if a.timer == nil {
+		a.timer = time.AfterFunc(a.due.Sub(now), a.tick)
+		return
+	}
+	a.timer.Reset(a.due.Sub(now))
+}
+
+// rest is called when it waits no more. It takes no lock: a client that is slow to take a ping must not keep a call that
+// was let go.
+func (a *alive) rest() {
+	if a == nil {
+		return
+	}
+	a.waiting.Store(false)
+	if !a.begun.Load() {
+		a.timer.Stop()
+	}
+}
+
+// tick is the timer's.
+func (a *alive) tick() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answered || a.ended || !a.waiting.Load() && !a.begun.Load() {
+		return
+	}
+	if !a.begun.Swap(true) {
+		a.beginLocked()
+	}
+	if err := a.sendLocked(a.ping, pingTime); err != nil {
+		a.leave(err)
+		return
+	}
+	a.timer.Reset(a.every)
+}
+
+// beginLocked says what is known of the answer, as providers say it of their streams.
+func (a *alive) beginLocked() {
+	h := a.w.Header()
+	h.Set("Content-Type", eventStream+"; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no") // some proxies hold back what they are not told to pass
+	a.w.WriteHeader(http.StatusOK)
+}
+
+// sendLocked writes and flushes what is small, within a time.
+func (a *alive) sendLocked(p []byte, within time.Duration) error {
+	_ = a.rc.SetWriteDeadline(time.Now().Add(within))
+	_, err := a.w.Write(p)
+	if err == nil {
+		err = a.rc.Flush()
+	}
+	if err == nil {
+		_ = a.rc.SetWriteDeadline(time.Time{})
+	}
+	return err
+}
+
+// Header implements http.ResponseWriter.
+func (a *alive) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter. It ends the pings.
+func (a *alive) WriteHeader(status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answered {
+		return
+	}
+	a.answered, a.status = true, status
+	a.timer.Stop()
+	if !a.begun.Load() {
+		maps.Copy(a.w.Header(), a.header)
+		a.w.WriteHeader(status)
+		return
+	}
+	a.held = status != http.StatusOK || !goesOn(a.header)
+}
+
+const eventStream = "text/event-stream"
+
+// goesOn says that the body of an answer can go on where pings were.
+func goesOn(h http.Header) bool {
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(media), eventStream) && encoding(h) == ""
+}
+
+// Write implements http.ResponseWriter.
+func (a *alive) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if !a.isHeld() {
+		return a.w.Write(p)
+	}
+	a.body = append(a.body, p[:min(len(p), maxFailureBody-len(a.body))]...)
+	return len(p), nil
+}
+
+// FlushError is for http.ResponseController.
+func (a *alive) FlushError() error {
+	if a.isHeld() {
+		return nil
+	}
+	return a.rc.Flush()
+}
+
+func (a *alive) isHeld() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.held
+}
+
+// Unwrap is for http.ResponseController.
+func (a *alive) Unwrap() http.ResponseWriter { return a.w }
+
+// end is called once, when the call has. An answer that was held, or none behind pings, is made an event of; that has
+// status 0.
+func (a *alive) end(event func(status int, h http.Header, body []byte) []byte) (failed bool) {
+	defer a.leave(nil)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	a.timer.Stop()
+	if a.begun.Load() && (a.held || !a.answered) {
+		_ = a.sendLocked(event(a.status, a.header, a.body), stallTime)
+		return true
+	}
+	for name, values := range a.header {
+		if strings.HasPrefix(name, http.TrailerPrefix) {
+			a.w.Header()[name] = values
+		}
+	}
+	return false
+}
