@@ -204,6 +204,9 @@ func (p *Pool) queue(c *claim) {
 			if !p.granted(c) {
 				return
 			}
+			if !c.wants() {
+				p.ahead(c)
+			}
 		default:
 			// A cap that is used up; the next report asks again.
 			return
