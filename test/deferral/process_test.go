@@ -20,11 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/dataplane"
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
 var binary string
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, leak)
 		code = 1
 	}
-	if err := goleak.Find(); code == 0 && err != nil {
+	if err := leaks.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

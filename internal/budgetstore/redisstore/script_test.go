@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/budget/pool"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(waiters)); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(shown.Over(m))
+	leaks.VerifyTestMain(shown.Over(m))
 }
 
 // open runs a server without a disk, and a store in it whose time a test sets.

@@ -15,8 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/callback"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/ticket"
@@ -24,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
 // watch is over what the queues of all tests log, in which no key, no prompt and no answer may stand.
@@ -32,7 +31,7 @@ var (
 	logged = slog.New(logs.Handler(watch.Log("the queues' log"), slog.LevelDebug))
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(watch.Over(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(watch.Over(m)) }
 
 // memory is a store without a disk, so that time can be simulated.
 type memory struct {

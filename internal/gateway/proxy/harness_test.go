@@ -16,8 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/registry"
 	"github.com/headgate-dev/headgate/internal/gateway/spool"
@@ -25,6 +23,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
 // shown is what the gateway logs of all calls, in which no key and no prompt may stand.
@@ -33,7 +32,7 @@ var (
 	logged = shown.Log("the log")
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(shown.Over(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(shown.Over(m)) }
 
 // pipes is a listener whose connections never leave the process, so that time can be simulated.
 type pipes struct {

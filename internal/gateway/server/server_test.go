@@ -15,10 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
 // shown is what the server logs, in which no key and no prompt may stand.
@@ -27,7 +26,7 @@ var (
 	said  = slog.New(logs.Handler(shown.Log("the server's log"), slog.LevelDebug))
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(shown.Over(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(shown.Over(m)) }
 
 // listenFor starts a server whose calls are counted by busy.
 func listenFor(t *testing.T, ctx context.Context, busy *atomic.Int64, last *atomic.Int64) (*Server, <-chan error) {

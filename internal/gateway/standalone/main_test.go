@@ -6,7 +6,7 @@ package standalone
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }

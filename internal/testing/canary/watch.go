@@ -125,7 +125,7 @@ func (w *Watch) Leaks(whole bool) []string {
 	return append(slices.Clone(w.leaks), problems...)
 }
 
-// Over are the tests with the search, for who wants to run them himself: goleak.VerifyTestMain(w.Over(m)).
+// Over are the tests with the search, for who wants to run them himself: leaks.VerifyTestMain(w.Over(m)).
 func (w *Watch) Over(m interface{ Run() int }) interface{ Run() int } { return over{w, m} }
 
 type over struct {

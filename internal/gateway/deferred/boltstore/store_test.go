@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/storetest"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/ticket"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 func opened(t *testing.T, dir string) (*Store, string) {
 	t.Helper()

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/gateway/deferred"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/ticket"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 // shelf is a queue of one ticket.
 type shelf struct{ id, did string }

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/store"
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/storetest"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
+	"github.com/headgate-dev/headgate/internal/testing/leaks"
 	"github.com/headgate-dev/headgate/internal/testing/redisserver"
 )
 
@@ -27,7 +26,7 @@ var (
 
 func TestMain(m *testing.M) {
 	redisserver.TellAll(held)
-	goleak.VerifyTestMain(shown.Over(m))
+	leaks.VerifyTestMain(shown.Over(m))
 }
 
 // serve runs a real server with a password, and returns its URL.
