@@ -33,6 +33,8 @@ func siblings() []framing {
 		{"a length with zeros", sized(" 0002", ""), []int{200}, []string{chat + "{}"}, 0},
 		{"a length that is empty", sized("", ""), []int{0}, nil, 0},
 		{"a length with an underscore", sized(" 2", "Content_Length: 50\r\nTransfer_Encoding: chunked\r\n"), []int{200}, []string{chat + "{}"}, 0},
+		{"headers of a connection that a signature covers", request(chatLine, signs("connection;content_length;keep-alive;proxy-authorization;proxy-connection;te;trailer;transfer-encoding;transfer_encoding;upgrade")+
+			"Connection: close, X-Sum\r\nContent_Length: 50\r\nKeep-Alive: 5\r\nProxy-Authorization: Basic YTpi\r\nProxy-Connection: close\r\nTe: chunked\r\nTransfer_Encoding: chunked\r\nUpgrade: h2c\r\nContent-Length: 2\r\n", "{}"), []int{200}, []string{chat + "{}"}, 0},
 		{"an upgrade to HTTP/2 with a body", request(chatLine, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: 2\r\n", "{}"), []int{200}, []string{chat + "{}"}, 0},
 		{"the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", []int{0}, nil, 0},
 		{"HTTP/1.0 without a host", "GET /openai/v1/models HTTP/1.0\r\n\r\n" + hidden, []int{200}, []string{models}, 0},
@@ -50,4 +52,9 @@ func siblings() []framing {
 		{"a name with a control character", get("X\x7fA: b\r\n"), []int{0}, nil, 0},
 		{"10,000 parameters", request("POST /openai/v1/chat/completions?"+strings.Repeat("a=b&", 10_000)+" HTTP/1.1", "Connection: close\r\nContent-Length: 2\r\n", "{}"), []int{200}, []string{"POST " + basePath + "/v1/chat/completions?" + strings.Repeat("a=b&", 10_000) + " {}"}, 0},
 	}
+}
+
+// signs is a signature that covers headers by its own word; only the provider can tell whether it is one.
+func signs(headers string) string {
+	return "Authorization: AWS4-HMAC-SHA256 Credential=a/b/c/d/e, SignedHeaders=" + headers + ", Signature=0\r\n"
 }

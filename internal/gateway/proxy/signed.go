@@ -19,7 +19,7 @@ func (c *call) useKey(key string) {
 }
 
 // prepareHeaders makes the headers of an app's request those of the call to the provider. A signed request keeps
-// everything the signature covers, or the provider would refuse it.
+// all else that the signature covers, or the provider would refuse it.
 func (c *call) prepareHeaders(h http.Header) {
 	if !c.signed {
 		upstream.PrepareRequest(h)
@@ -30,7 +30,9 @@ func (c *call) prepareHeaders(h http.Header) {
 	}
 	covered := http.Header{}
 	for name, values := range h {
-		if credential.Covers(h, c.r.URL.RawQuery, name) {
+		// What frames a call or belongs to a connection stays here, whatever the caller says of a signature that only the
+		// provider can verify: one that covers it is void, and no call hides in another.
+		if credential.Covers(h, c.r.URL.RawQuery, name) && !upstream.OfConnection(name, values) {
 			covered[name] = values
 		}
 	}

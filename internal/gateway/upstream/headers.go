@@ -30,6 +30,17 @@ func StripHopByHop(h http.Header) {
 	}
 }
 
+// OfConnection says that a header concerns one connection, or frames a request on it, for whoever reads it. That a client
+// takes trailers is no secret of its connection: some send it to every server.
+func OfConnection(name string, values []string) bool {
+	if name == "Te" && slices.Equal(values, takesTrailers) {
+		return false
+	}
+	return slices.Contains(hopByHop[:], name) || framesToSome(name)
+}
+
+var takesTrailers = []string{"trailers"}
+
 // noAgent keeps net/http from adding its own User-Agent to a request that has none.
 var noAgent = []string{""}
 
