@@ -141,4 +141,25 @@ type LaneQueue struct {
 	// maxWait is the longest a call may wait. Absent means 50s.
 	// +optional
 	MaxWait Duration `json:"maxWait,omitempty"`
+
+	// keepAlive is what the client of a stream of server-sent events hears while its call waits. None is
+	// nothing, so that a call that is refused in the end has its status. With Pings it has status 200 and a
+	// comment after 10s, and another every 10s; what fails after that is an error event of the provider's
+	// shape in the stream, and the provider's headers are lost. Other calls wait in silence, and what is
+	// refused at once has its status, always. Absent means None.
+	// +optional
+	KeepAlive KeepAlive `json:"keepAlive,omitempty"`
 }
+
+// KeepAlive is what the client of a stream hears while its call waits.
+//
+// +kubebuilder:validation:Enum=None;Pings
+type KeepAlive string
+
+// What the client of a stream hears while its call waits.
+const (
+	// KeepAliveNone is nothing.
+	KeepAliveNone KeepAlive = "None"
+	// KeepAlivePings is a comment in the stream, every 10 seconds.
+	KeepAlivePings KeepAlive = "Pings"
+)

@@ -109,7 +109,11 @@ func queue(l *plan.Lane) string {
 	if l.MaxBytes > 0 {
 		text += " of " + bytesText(l.MaxBytes)
 	}
-	return text + ", " + duration(millis(l.MaxWaitMillis))
+	text += ", " + duration(millis(l.MaxWaitMillis))
+	if l.KeepAlive {
+		text += ", pings to streams"
+	}
+	return text
 }
 
 // guarantees are the sentences that the webhook says too.

@@ -46,6 +46,7 @@ func compileLane(l *v1alpha1.Lane) plan.Lane {
 		Priority: orDefault(l.Priority, 0), Weight: unlessOne(orDefault(l.Weight, 1)), HoldMillis: compileHold(l.Hold),
 		MaxDepth: orDefault(queue.MaxDepth, defaultMaxDepth), MaxBytes: whole(queue.MaxBytes),
 		MaxWaitMillis: duration(queue.MaxWait, defaultMaxWait).Milliseconds(),
+		KeepAlive:     queue.KeepAlive == v1alpha1.KeepAlivePings,
 		CredentialKey: l.CredentialKey,
 	}
 }

@@ -38,6 +38,7 @@ func laneSchema(path *field.Path, l *v1alpha1.Lane) field.ErrorList {
 		between(path.Child("queue", "maxDepth"), queue.MaxDepth, 0, maxQueueDepth),
 		quantity(path.Child("queue", "maxBytes"), queue.MaxBytes, 1),
 		durationText(path.Child("queue", "maxWait"), queue.MaxWait),
+		enum(path.Child("queue", "keepAlive"), queue.KeepAlive, keepAlives),
 		keyName(path.Child("credentialKey"), l.CredentialKey),
 	)
 }

@@ -56,11 +56,12 @@ var (
 	headerValuePattern = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 	hostPattern        = regexp.MustCompile(`^(\*\.)?([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-	modes     = []v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeObserve}
-	dialects  = v1alpha1.Dialects()
-	exceeded  = []v1alpha1.Exceeded{v1alpha1.Decline, v1alpha1.Defer}
-	jitters   = []v1alpha1.Jitter{v1alpha1.JitterFull, v1alpha1.JitterEqual}
-	operators = []v1alpha1.SelectorOperator{
+	modes      = []v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeObserve}
+	dialects   = v1alpha1.Dialects()
+	keepAlives = []v1alpha1.KeepAlive{v1alpha1.KeepAliveNone, v1alpha1.KeepAlivePings}
+	exceeded   = []v1alpha1.Exceeded{v1alpha1.Decline, v1alpha1.Defer}
+	jitters    = []v1alpha1.Jitter{v1alpha1.JitterFull, v1alpha1.JitterEqual}
+	operators  = []v1alpha1.SelectorOperator{
 		v1alpha1.SelectorIn, v1alpha1.SelectorNotIn, v1alpha1.SelectorExists, v1alpha1.SelectorDoesNotExist,
 	}
 	ceilingExceeded = []v1alpha1.CeilingExceeded{

@@ -40,6 +40,7 @@ func (w *warner) lanes() {
 		w.laneHold(at, lane)
 		w.laneQueue(at, &w.provider.Lanes[i], lane)
 		w.laneBytes(at, lane)
+		w.laneKeepAlive(at.Child("queue", "keepAlive"), lane)
 		w.laneSlots(at, &w.provider.Lanes[i], *lane)
 		w.laneModels(at, *lane)
 		w.lanePaths(at, lane)
@@ -125,6 +126,21 @@ func (w *warner) laneBytes(at *field.Path, lane *plan.Lane) {
 	if least := lane.MinInputTokens * bytesPerToken; lane.MaxBytes > 0 && lane.MaxBytes < least {
 		w.warn(at.Child("queue", "maxBytes"), "a call of %s tokens has about %s bytes, so that none of the lane's can wait: raise it",
 			quantityText(lane.MinInputTokens), quantityText(least))
+	}
+}
+
+// laneKeepAlive finds pings that no client ever hears.
+func (w *warner) laneKeepAlive(at *field.Path, lane *plan.Lane) {
+	longest := min(lane.MaxWaitMillis, w.route.Deadline.DefaultMillis)
+	switch {
+	case !lane.KeepAlive:
+	case w.route.Dialect == string(v1alpha1.DialectBedrock):
+		w.warn(at, "%s has no streams of server-sent events, so that nothing is sent while a call waits: leave it out", w.route.Dialect)
+	case lane.MaxDepth == 0:
+		w.warn(at, "no call waits in a queue of depth 0, so that nothing is sent: raise queue.maxDepth, or leave it out")
+	case longest <= plan.PingEvery.Milliseconds():
+		w.warn(at, "calls wait %s at most, and the first ping would come after %s: raise queue.maxWait and the deadline, or leave it out",
+			millis(longest), millis(plan.PingEvery.Milliseconds()))
 	}
 }
 

@@ -147,7 +147,8 @@ func TestA4AndA14RetryKeepsItsDeadlineAndItsCountAndHoldsNoSlot(t *testing.T) {
 // Fault B14: A call that waited in a queue for longer than its client's patience was abandoned there and sent all the
 // same.
 // Headgate: The longest wait in a queue is shorter than clients' patience by default and ends in a 429 with
-// Retry-After; nothing is written before the provider answers, so the status is still true.
+// Retry-After; a lane may have the clients of streams hear a comment every 10 s instead, behind which a failure is an error
+// event of the provider's shape.
 func TestB14SilenceWhileQueuedEndsBeforeClientsGiveUp(t *testing.T) {
 	s := scripted(fine)
 	route := func(amount int64) *plan.Plan {
