@@ -78,6 +78,8 @@ func TestCommandLine(t *testing.T) {
 		"both":                   {[]string{"--plan", dir, "--policy", good}, 1, "exclude each other"},
 		"alone with coordinator": {[]string{"--policy", good, "--coordinator", "https://x:1"}, 1, "without --coordinator"},
 		"negative drain":         {[]string{"--policy", good, "--drain", "-1s"}, 1, "--drain -1s is negative"},
+		"no pings":               {[]string{"--policy", good, "--ping-interval", "0s"}, 1, "--ping-interval 0s is not between 10ms and 15s"},
+		"pings too far apart":    {[]string{"--policy", good, "--ping-interval", "16s"}, 1, "--ping-interval 16s is not between"},
 		"negative memory":        {[]string{"--policy", good, "--spool-mib", "-1"}, 1, "--spool-mib -1 is negative"},
 		"memory that overflows":  {[]string{"--policy", good, "--spool-mib", "9000000000000"}, 1, "--spool-mib 9000000000000 is more than"},
 		"level that is no word":  {[]string{"--policy", good, "--log-level", "loud"}, 1, `--log-level "loud" is not debug, info, warn or error`},

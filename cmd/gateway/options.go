@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/redisstore"
+	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
 
@@ -24,7 +25,7 @@ type options struct {
 	token, coordinator, namespace            string
 	listen, admin, caFile                    string
 	logLevel                                 string
-	drain                                    time.Duration
+	drain, ping                              time.Duration
 	spoolMiB                                 int64
 	version                                  bool
 	deferredStore, deferredPassword          string
@@ -44,6 +45,7 @@ func (o *options) addFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.admin, sidecar.FlagAdmin, sidecar.AdminAddress, "address of metrics and health; empty for none")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error; debug logs every call")
 	fs.DurationVar(&o.drain, "drain", 25*time.Second, "the longest drain after the signal to end")
+	fs.DurationVar(&o.ping, "ping-interval", plan.PingEvery, "the silence that clients hear whose lane keeps them alive, at most 15s")
 	fs.Int64Var(&o.spoolMiB, "spool-mib", 0, "memory for request bodies in MiB; 0 is two fifths of the memory limit")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 	o.addDeferredFlags(fs)
@@ -80,6 +82,8 @@ func (o *options) validate() error {
 		return errors.New("--policy runs alone, without --coordinator")
 	case o.drain < 0:
 		return fmt.Errorf("--drain %s is negative", o.drain)
+	case o.ping < minPing || o.ping > maxPing:
+		return fmt.Errorf("--ping-interval %s is not between %s and %s", o.ping, minPing, maxPing)
 	case o.spoolMiB < 0:
 		return fmt.Errorf("--spool-mib %d is negative", o.spoolMiB)
 	case o.spoolMiB > maxSpoolMiB:
@@ -100,6 +104,13 @@ func (o *options) validate() error {
 	o.complete()
 	return o.budgets.validate(o)
 }
+
+// What is silent for longer than maxPing is given up by some load balancers and clients; more often than minPing is a mistake
+// in the unit.
+const (
+	minPing = 10 * time.Millisecond
+	maxPing = 15 * time.Second
+)
 
 // maxSpoolMiB is a terabyte: what is more is a mistake in the unit.
 const maxSpoolMiB = 1 << 20

@@ -46,7 +46,7 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	gateway := proxy.New(proxy.Options{
 		Deferrals: later.deferrals(),
 		Dialect:   byName, Transport: transport, Credentials: store, Memory: spool.NewBudget(bodyMemory(o.spoolMiB)),
-		Log: log, Shared: o.plan != "" || o.budgets.url != "", Namespace: o.namespace, Incarnation: o.incarnation,
+		Log: log, PingEvery: o.ping, Shared: o.plan != "" || o.budgets.url != "", Namespace: o.namespace, Incarnation: o.incarnation,
 		Fresh: control.First(o.state, os.Getenv(sidecar.EnvPodUID)),
 	})
 	c := control.New(control.Options{Gateway: gateway, CA: ca, Trust: later.trust, StateDir: o.state, Log: log}, transport)
