@@ -73,6 +73,6 @@ func exitCode(err error, stderr io.Writer) int {
 var errWords = errors.New("there is a word that is no flag's: each value follows its flag, and nothing stands alone")
 
 func newLog(w io.Writer, word string) *slog.Logger {
-	l, _ := level(word) // which validate has looked at
+	l, _ := logs.Level(word) // which validate has looked at
 	return slog.New(logs.Handler(w, l))
 }

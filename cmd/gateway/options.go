@@ -7,14 +7,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/deferred/redisstore"
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
 )
@@ -98,8 +97,8 @@ func (o *options) validate() error {
 			return fmt.Errorf("--%s: %w", sidecar.FlagDeferredStore, err)
 		}
 	}
-	if _, err := level(o.logLevel); err != nil {
-		return err
+	if _, err := logs.Level(o.logLevel); err != nil {
+		return fmt.Errorf("--log-level %q %w", o.logLevel, err)
 	}
 	o.complete()
 	return o.budgets.validate(o)
@@ -116,18 +115,3 @@ const (
 const maxSpoolMiB = 1 << 20
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-
-// level knows four words, as the manager's does.
-func level(word string) (slog.Level, error) {
-	switch strings.ToLower(word) {
-	case "debug":
-		return slog.LevelDebug, nil
-	case "info":
-		return slog.LevelInfo, nil
-	case "warn":
-		return slog.LevelWarn, nil
-	case "error":
-		return slog.LevelError, nil
-	}
-	return slog.LevelInfo, fmt.Errorf("--log-level %q is not debug, info, warn or error", word)
-}

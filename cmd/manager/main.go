@@ -30,10 +30,12 @@ func main() {
 
 func run(args []string) error {
 	var opts manager.Options
-	// Importing controller-runtime has put its --kubeconfig there.
-	flags := flag.CommandLine
-	flags.Init("manager", flag.ContinueOnError)
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	opts.AddFlags(flags)
+	// Importing controller-runtime has put its own there.
+	if f := flag.Lookup("kubeconfig"); f != nil {
+		flags.Var(f.Value, f.Name, f.Usage)
+	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

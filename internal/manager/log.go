@@ -17,10 +17,7 @@ import (
 // Logger returns the one logger of the process, and makes the Kubernetes libraries use it too. Validate has
 // checked the level.
 func (o *Options) Logger(w io.Writer) *slog.Logger {
-	level, err := o.level()
-	if err != nil {
-		level = slog.LevelInfo
-	}
+	level, _ := logs.Level(o.LogLevel)
 	handler := logs.Handler(w, level)
 	forLibraries := logr.FromSlogHandler(handler)
 	ctrl.SetLogger(forLibraries)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -18,10 +17,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/headgate-dev/headgate/internal/budgetstore/redisstore"
 	"github.com/headgate-dev/headgate/internal/certs"
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/plan"
 	"github.com/headgate-dev/headgate/internal/sidecar"
+	"github.com/headgate-dev/headgate/internal/storeurl"
 )
 
 // Environment that the Deployment sets by downward API.
@@ -129,24 +129,10 @@ func (o *Options) Validate() error {
 		check(x509.NewCertPool().AppendCertsFromPEM([]byte(o.providerCA)), "--provider-ca-file: %s holds no certificate", o.ProviderCAFile)
 		check(len(o.providerCA) <= plan.MaxCABytes, "--provider-ca-file: %s exceeds %d KiB", o.ProviderCAFile, plan.MaxCABytes>>10)
 	}
-	_, err := o.level()
-	return errors.Join(append(errs, err, o.BudgetStore.Validate())...)
-}
-
-// level knows four words. Below debug, which slog would take as debug-4, the libraries log whole requests and answers:
-// gateways' tokens and our own private keys.
-func (o *Options) level() (slog.Level, error) {
-	switch level := strings.ToLower(o.LogLevel); level {
-	case "debug":
-		return slog.LevelDebug, nil
-	case "info":
-		return slog.LevelInfo, nil
-	case "warn":
-		return slog.LevelWarn, nil
-	case "error":
-		return slog.LevelError, nil
+	if _, err := logs.Level(o.LogLevel); err != nil {
+		errs = append(errs, fmt.Errorf("--log-level: %q %w", o.LogLevel, err))
 	}
-	return slog.LevelInfo, fmt.Errorf("--log-level: %q is not debug, info, warn or error", o.LogLevel)
+	return errors.Join(append(errs, o.BudgetStore.Validate())...)
 }
 
 func isPullPolicy(p string) bool {
@@ -176,7 +162,7 @@ func isStore(s string) bool {
 		return false
 	}
 	_, password := u.User.Password()
-	return !password && redisstore.IsServer(u.Hostname(), u.Port()) && !strings.Contains(u.Host, ",") && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && u.Opaque == ""
+	return !password && storeurl.IsServer(u.Hostname(), u.Port()) && !strings.Contains(u.Host, ",") && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && u.Opaque == ""
 }
 
 func isPort(s string) bool {

@@ -17,5 +17,5 @@
 //   - drawers, their incarnations, budgets and the sizes of requests are bounded;
 //   - no error and no log has a password.
 //
-// It imports go-redis and package budgetstore, nothing of the gateway's or the manager's.
+// It imports go-redis and packages budgetstore and storeurl, nothing of the gateway's or the manager's.
 package redisstore

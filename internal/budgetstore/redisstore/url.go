@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/storeurl"
 )
 
 // The ways a URL is refused. None quotes it: it may hold a password.
@@ -96,7 +97,7 @@ func addresses(hosts string) ([]string, error) {
 	var out []string
 	for _, host := range strings.Split(hosts, ",") {
 		u, err := url.Parse("//" + host)
-		if err != nil || !IsServer(u.Hostname(), u.Port()) || len(out) >= maxServers {
+		if err != nil || !storeurl.IsServer(u.Hostname(), u.Port()) || len(out) >= maxServers {
 			return nil, errURL
 		}
 		port := u.Port()
@@ -106,17 +107,6 @@ func addresses(hosts string) ([]string, error) {
 		out = append(out, net.JoinHostPort(u.Hostname(), port))
 	}
 	return out, nil
-}
-
-// IsServer says whether a host and port of a URL can be reached: the library takes brackets and more for names.
-func IsServer(host, port string) bool {
-	_, err := netip.ParseAddr(host)
-	const named = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-	if err != nil && (host == "" || strings.Trim(host, named) != "") {
-		return false
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return port == "" || err == nil && n > 0
 }
 
 func (t *target) parameters(u *url.URL) error {
@@ -144,5 +134,5 @@ func (t *target) parameters(u *url.URL) error {
 }
 
 func isPrefix(s string) bool {
-	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+	return s != "" && len(s) <= 64 && strings.Trim(s, storeurl.Named) == ""
 }

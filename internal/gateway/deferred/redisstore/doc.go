@@ -11,5 +11,5 @@
 // Invariants: every change is one script on keys of one slot, so that it happens whole or not, and only by the owner;
 // every key has an end, so that what nobody looks after goes by itself; the time is the server's.
 //
-// It imports go-redis, package store, and package upstream for the certificates that are trusted.
+// It imports go-redis, packages store and storeurl, and package upstream for the certificates that are trusted.
 package redisstore

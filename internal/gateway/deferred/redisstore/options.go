@@ -7,15 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
+	"github.com/headgate-dev/headgate/internal/storeurl"
 )
 
 // The ways a URL is refused. None quotes it: it may hold a password.
@@ -65,7 +64,7 @@ func CheckURL(raw string) error {
 	switch {
 	case err != nil && strings.Contains(raw, ","), err == nil && strings.Contains(u.Host, ","):
 		return errSeveral
-	case err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || !isServer(u.Hostname(), u.Port()) || u.Fragment != "" || u.Opaque != "":
+	case err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || !storeurl.IsServer(u.Hostname(), u.Port()) || u.Fragment != "" || u.Opaque != "":
 		return errURL
 	case u.Query().Has("addr") || u.Query().Has("master_name") || u.Query().Has("master"):
 		return errSeveral
@@ -73,17 +72,6 @@ func CheckURL(raw string) error {
 		return errQuery
 	}
 	return nil
-}
-
-// isServer says whether a host and port of a URL can be reached: the library takes brackets and more for names.
-func isServer(host, port string) bool {
-	_, err := netip.ParseAddr(host)
-	const named = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-	if err != nil && (host == "" || strings.Trim(host, named) != "") {
-		return false
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return port == "" || err == nil && n > 0
 }
 
 // explained says of a server's answer what it means here.
