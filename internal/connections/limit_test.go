@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net"
 	"testing"
-	"testing/synctest"
 
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
 
@@ -34,7 +34,7 @@ func everyStranger(t *testing.T, secure bool, try func(t *testing.T, s *server, 
 	t.Helper()
 	for name, text := range strangers {
 		t.Run(fmt.Sprintf("%s, TLS %t", name, secure), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { try(t, serve(t, secure), text) })
+			bubble.Run(t, func(t *testing.T) { try(t, serve(t, secure), text) })
 		})
 	}
 }
@@ -93,7 +93,7 @@ func TestCallsUnderWayAreNotCut(t *testing.T) {
 // TestTheLongestGoesFirst: of one address the one that has asked for longest where most of its connections ask, and the one that
 // has been silent for longest where most are; never who has just come.
 func TestTheLongestGoesFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		s := serve(t, false)
 		var calls, silent []net.Conn
 		for range most {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
@@ -21,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/share"
 	"github.com/headgate-dev/headgate/internal/ledger"
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 )
 
 // planner puts plans in force in a real data plane.
@@ -39,7 +39,7 @@ func (p planner) Offer(_ int64, json []byte) error {
 // The data plane itself, with the client that ships: it puts the plan in force, draws on it by what the coordinator grants,
 // and gives back what it has when it leaves.
 func TestARealGatewayDrawsOverTheStream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r, _ := drawn(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)
@@ -79,7 +79,7 @@ func TestARealGatewayDrawsOverTheStream(t *testing.T) {
 
 // A leader that died leaves its address on the lease for a while.
 func TestAnAddressWhereNobodyAnswersIsNotFinal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		w.lead("ghost")

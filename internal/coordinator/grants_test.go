@@ -5,9 +5,9 @@ package coordinator_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/testing/drawer"
 )
 
@@ -25,7 +25,7 @@ func (p *provider) check(t *testing.T) {
 // Headgate: What gateways hold together never exceeds the limit while they come, go, crash and are replaced, and a new one
 // starts with nothing but its safe share.
 func TestC10GatewaysShareOneLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r, p := drawn(t)
 		defer r.kill()
 		var all []*drawing
@@ -56,7 +56,7 @@ func TestC10GatewaysShareOneLimit(t *testing.T) {
 
 // Idle gateways hold a level and no rate: one that is busy among them reaches what it could alone.
 func TestOneHotGatewayAmongIdleOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r, p := drawn(t)
 		defer r.kill()
 		var all []*drawing
@@ -75,7 +75,7 @@ func TestOneHotGatewayAmongIdleOnes(t *testing.T) {
 
 // A large call goes from any gateway as a whole, beside small ones that would take everything.
 func TestLargeCallsAreGrantedWhole(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r, p := drawn(t)
 		defer r.kill()
 		plan := drawPlan("ns", 2)
@@ -106,7 +106,7 @@ func TestLargeCallsAreGrantedWhole(t *testing.T) {
 
 // A grant takes a batch and the way: nobody waits for the next report.
 func TestGrantsComeWithinABatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r, p := drawn(t)
 		defer r.kill()
 		worst, n := time.Duration(0), 0

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -63,7 +63,7 @@ func (w *world) hostile(pod figures.Pod) raw {
 // A gateway draws on what governs its pod by the pod's own labels: not on another namespace's policies, not on one that does
 // not select it, not on what does not exist; its draws are counted, and nobody is told anything.
 func TestE12DrawsOnWhatDoesNotGovernThePodAreIgnored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r, _ := drawn(t)
 		defer r.kill()
 		p := drawPlan("ns", 2)
@@ -110,7 +110,7 @@ func TestAbsurdDrawsStarveNobody(t *testing.T) {
 		"everything": 1e9, "huge": math.MaxFloat64, "infinite": math.Inf(1), "not a number": math.NaN(), "negative": -1e9,
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w, r, p := drawn(t)
 				defer r.kill()
 				c := w.hostile(w.pod("ns", "hostile", nil))
@@ -178,7 +178,7 @@ func TestFloodsOfDrawsEndTheStream(t *testing.T) {
 		"draws first":     {[]*wire.Up{drawsOf(greedy(1, 1))}, connect.CodeInvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w, r, p := drawn(t)
 				defer r.kill()
 				w.pod("ns", "a", nil)

@@ -14,13 +14,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -99,7 +99,7 @@ func TestE12ForgedNamesAreRefused(t *testing.T) {
 		"an endless token":     {strings.Repeat("x", 20<<10), pod, connect.CodeUnauthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w, r := running(t)
 				defer r.kill()
 				w.pod("ns", "a", nil)
@@ -151,7 +151,7 @@ func TestBadMessagesEndTheStream(t *testing.T) {
 		"a flood":          {flood, connect.CodeResourceExhausted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w, r := running(t)
 				defer r.kill()
 				w.pod("ns", "a", nil)
@@ -175,7 +175,7 @@ func TestSilentStreamsEnd(t *testing.T) {
 		"nothing after a report":  {[]*wire.Up{hello(pod), reportOf()}, 40 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w, r := running(t)
 				defer r.kill()
 				w.pod("ns", "a", nil)
@@ -192,7 +192,7 @@ func TestSilentStreamsEnd(t *testing.T) {
 
 // A gateway that reads nothing costs its own stream, and delays nobody else.
 func TestAGatewayThatReadsNothingIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		big := testPlan("ns", 2)
@@ -220,7 +220,7 @@ func TestAGatewayThatReadsNothingIsCutOff(t *testing.T) {
 }
 
 func TestAbsurdNumbersAreHarmless(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)
@@ -248,7 +248,7 @@ func TestAbsurdNumbersAreHarmless(t *testing.T) {
 
 // Only one stream counts for a pod, the newest.
 func TestANewerStreamReplacesTheOlder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)
@@ -269,7 +269,7 @@ func TestANewerStreamReplacesTheOlder(t *testing.T) {
 }
 
 func TestAPodThatReconnectsInALoopIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)
@@ -290,7 +290,7 @@ func TestAPodThatReconnectsInALoopIsRefused(t *testing.T) {
 
 func TestStreamsEndWithTheirPodAndToken(t *testing.T) {
 	t.Run("pod", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
 			w, r := running(t)
 			defer r.kill()
 			pod := w.pod("ns", "a", nil)
@@ -312,7 +312,7 @@ func TestStreamsEndWithTheirPodAndToken(t *testing.T) {
 		})
 	})
 	t.Run("token", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
 			w, r := running(t)
 			defer r.kill()
 			g := w.join(w.pod("ns", "a", nil))
@@ -340,7 +340,7 @@ func TestStreamsEndWithTheirPodAndToken(t *testing.T) {
 }
 
 func TestStreamsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t)
 		r := w.start("a", coordinator.Bounds{Streams: 3, NamespaceStreams: 2}, nil)
 		defer r.kill()

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
 	"github.com/headgate-dev/headgate/internal/ledger"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 )
 
 // shelf keeps the leader's state for the next one, as the ConfigMap does.
@@ -102,7 +102,7 @@ func newOutage(t *testing.T, gateways int) *outage {
 // Headgate: A gateway keeps what it was granted for its time, then takes a share that is safe for all, and is granted again
 // without a burst; what fits in that share is served.
 func TestC11CoordinatorKilledAndBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 5)
 		o.a.kill()
 		time.Sleep(15 * time.Second)
@@ -136,7 +136,7 @@ func TestC11CoordinatorKilledAndBack(t *testing.T) {
 func TestE10LeadersChange(t *testing.T) {
 	for how, crash := range map[string]bool{"crash": true, "abdication": false} {
 		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				o := newOutage(t, 5)
 				b := o.start("b", coordinator.Bounds{}, nil)
 				b.setPlan(drawPlan("ns", 1))
@@ -178,7 +178,7 @@ func TestE10LeadersChange(t *testing.T) {
 
 // A gateway that is cut off costs what it held; the others have the rest of the rate, and all of it once its pod is gone.
 func TestAGatewayThatIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 3)
 		defer o.a.kill()
 		lost := o.all[0]
@@ -205,7 +205,7 @@ func TestAGatewayThatIsCutOff(t *testing.T) {
 
 // A new leader leaves its safe share to a gateway it has never heard of, since the pod is there.
 func TestANewLeaderExpectsWhatPodsThereAre(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 10)
 		b := o.start("b", coordinator.Bounds{}, nil)
 		b.setPlan(drawPlan("ns", 1))
@@ -239,7 +239,7 @@ func TestANewLeaderExpectsWhatPodsThereAre(t *testing.T) {
 
 // A leader whose lease has ended grants nothing, though nobody told it; with the lease renewed it goes on.
 func TestALeaderGrantsOnlyWhileItsLeaseLasts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 2)
 		defer o.a.kill()
 		o.mu.Lock()
@@ -268,7 +268,7 @@ func TestALeaderGrantsOnlyWhileItsLeaseLasts(t *testing.T) {
 
 // Whoever has business with the ledger has it alone, while this replica leads, and waits no longer than it wants.
 func TestOthersHaveTheLedgerAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 1)
 		terms := map[uint64]int{}
 		note := func(l *ledger.Ledger, term uint64, now time.Time) {
@@ -304,7 +304,7 @@ func TestOthersHaveTheLedgerAlone(t *testing.T) {
 
 // What the next leader must know is written at most once a second, and not at all while nothing changes.
 func TestTheStateIsWrittenSparingly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 3)
 		defer o.a.kill()
 		time.Sleep(10 * time.Minute)
@@ -338,7 +338,7 @@ var errShelf = errors.New("the API server is down")
 
 // C11: while the state cannot be written, gateways go on; when it can again, it is.
 func TestC11GrantsGoOnWithoutTheAPIServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 3)
 		defer o.a.kill()
 		o.shelf.fail(errShelf)
@@ -362,7 +362,7 @@ func TestC11GrantsGoOnWithoutTheAPIServer(t *testing.T) {
 
 // C11: while the API server is down, who is connected goes on as before; who comes new stays on its safe share.
 func TestC11NewcomersWithoutTheAPIServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		o := newOutage(t, 2)
 		defer o.a.kill()
 		o.mu.Lock()
@@ -402,7 +402,7 @@ func TestNextLeaderWithoutAState(t *testing.T) {
 		"there, lease deleted":   {true, func(*shelf) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				o := newOutage(t, 5)
 				b := o.start("b", coordinator.Bounds{}, nil)
 				b.setPlan(drawPlan("ns", 1))

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
@@ -103,7 +103,7 @@ func TestStrangersTakeNoGatewaysPlace(t *testing.T) {
 		"of one pod":      {manyGateways / 5 / perConnection * perConnection, func(w *world) string { return token(w.pod("other", "busy", nil)) }},
 	} {
 		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				defer time.Sleep(time.Second) // of the last reviews
 				w := newWorld(t)
 				w.reviewer = slowReviewer{w}
@@ -143,7 +143,7 @@ func TestStrangersTakeNoGatewaysPlace(t *testing.T) {
 
 // TestPlacesAreBoundedByNamespace: those of one namespace do not take all, and the newest of a pod has the pod's.
 func TestPlacesAreBoundedByNamespace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t)
 		a := w.start("a", coordinator.Bounds{Streams: 4, NamespaceStreams: 3}, nil)
 		defer a.kill()

@@ -5,7 +5,6 @@ package coordinator_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -82,7 +82,7 @@ var releases = map[string]release{
 func TestE13GatewaysOfOtherReleasesAreSpokenWith(t *testing.T) {
 	for name, rel := range releases {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w, r := running(t)
 				defer r.kill()
 				pod := w.pod("ns", "a", nil)
@@ -143,7 +143,7 @@ func TestE13GatewaysOfOtherReleasesAreSpokenWith(t *testing.T) {
 
 // TestE13WhatIsNotKnownIsBoundedToo: messages of another release do not get past the bound on what a gateway may send.
 func TestE13WhatIsNotKnownIsBoundedToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -133,7 +134,7 @@ func (s *stranger) read() {
 func TestStrangersConnectionsKeepNoGatewayOut(t *testing.T) {
 	for name, says := range strangers {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				w := newWorld(t)
 				r := w.start("a", coordinator.Bounds{Streams: 16}, nil)
 				defer r.kill()
@@ -230,7 +231,7 @@ func TestStrangersRequestsEnd(t *testing.T) {
 	for name, says := range kinds {
 		for _, leader := range []string{"a", "b", ""} {
 			t.Run(fmt.Sprintf("%s, %q leads", name, leader), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
 					w := newWorld(t)
 					r := w.start("a", coordinator.Bounds{}, nil)
 					defer r.kill()

@@ -5,11 +5,11 @@ package coordinator_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/figures"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/wire"
 )
 
@@ -25,7 +25,7 @@ func running(t *testing.T) (*world, *replica) {
 }
 
 func TestPlanEditIsPushedAndAcknowledgedWithinTwoSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)
@@ -44,7 +44,7 @@ func TestPlanEditIsPushedAndAcknowledgedWithinTwoSeconds(t *testing.T) {
 }
 
 func TestARejectedPlanIsReportedWithItsRevision(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		pod := w.pod("ns", "a", nil)
@@ -65,7 +65,7 @@ func TestARejectedPlanIsReportedWithItsRevision(t *testing.T) {
 
 // E1: a steady state changes nothing, whatever is reported.
 func TestE1ReportsAloneChangeNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		g := w.join(w.pod("ns", "a", nil), func(g *gateway) {
@@ -91,7 +91,7 @@ func TestE1ReportsAloneChangeNothing(t *testing.T) {
 }
 
 func TestReportsBecomeFigures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		g := w.join(w.pod("ns", "a", nil), func(g *gateway) {
@@ -120,7 +120,7 @@ func TestReportsBecomeFigures(t *testing.T) {
 }
 
 func TestAnotherNamespacesPolicyIsIgnored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w, r := running(t)
 		defer r.kill()
 		other := testPlan("other", 1)
@@ -146,7 +146,7 @@ func TestAnotherNamespacesPolicyIsIgnored(t *testing.T) {
 }
 
 func TestNonLeadersSendGatewaysToTheLeader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t)
 		leader, other := w.start("a", coordinator.Bounds{}, nil), w.start("b", coordinator.Bounds{}, nil)
 		defer leader.kill()
@@ -170,7 +170,7 @@ func TestNonLeadersSendGatewaysToTheLeader(t *testing.T) {
 // anything was said.
 func TestGatewaysFollowTheLeader(t *testing.T) {
 	for i := range 50 { // each with other moments of a second
-		synctest.Test(t, func(t *testing.T) { followsTheLeader(t, time.Duration(i)*20*time.Millisecond) })
+		bubble.Run(t, func(t *testing.T) { followsTheLeader(t, time.Duration(i)*20*time.Millisecond) })
 	}
 }
 

@@ -5,11 +5,11 @@ package coordinator_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/coordinator"
 	"github.com/headgate-dev/headgate/internal/ledger"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 )
 
 // handover ends the leading replica, in order or not, and has another lead after a while; it returns what of the rate was used
@@ -38,7 +38,7 @@ func handover(t *testing.T, end func(*replica)) (used float64, last ledger.State
 // A leader that ends in order tells the next one exactly what is there, and its gateways wait at the one that is to lead: no more
 // is lost than is refilled while nobody leads.
 func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		used, last := handover(t, (*replica).retire)
 		if !last.Final || len(last.Pools) != 1 || !last.Pools[0].Named || len(last.Pools[0].Heirs) != 5*8 {
 			t.Errorf("it left %+v", last)
@@ -51,7 +51,7 @@ func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
 
 // One that dies leaves its bounds, as ever.
 func TestALeaderThatDiesLeavesItsBounds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		used, last := handover(t, (*replica).kill)
 		if last.Final || last.Epoch == 0 {
 			t.Errorf("it left %+v", last)
@@ -62,7 +62,7 @@ func TestALeaderThatDiesLeavesItsBounds(t *testing.T) {
 
 // A gateway that comes while nobody leads is served by the replica at which it waits, as soon as that leads.
 func TestAGatewayWaitsWhereNobodyLeads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t)
 		a := w.start("a", coordinator.Bounds{}, nil)
 		defer a.kill()

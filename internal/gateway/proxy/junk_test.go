@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
@@ -219,7 +220,7 @@ func TestB9ResetOfAnHTTP2StreamIsATruncation(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler)
 	})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, http.NotFoundHandler(), onePolicy(anthropicRoute(canonical...)))
 		defer w.close()
 		h2 := newPipes()

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/logs"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 	"github.com/headgate-dev/headgate/internal/testing/canary"
 	"github.com/headgate-dev/headgate/internal/testing/leaks"
 )
@@ -126,7 +126,7 @@ func TestD15OthersReachHealthAndNoCalls(t *testing.T) {
 
 // TestB10SlowHeadersAreCut: whoever sends a byte now and then does not hold a connection.
 func TestB10SlowHeadersAreCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		s := newServer(Options{Data: http.NotFoundHandler(), Admin: http.NotFoundHandler(), Log: said})
 		for name, srv := range map[string]*http.Server{"data": s.data, "admin": s.admin} {
 			near, far := net.Pipe()
