@@ -104,19 +104,22 @@ func TestLargeCallsAreGrantedWhole(t *testing.T) {
 	})
 }
 
-// A grant takes a batch and the way: nobody waits for the next report.
+// A grant takes a batch and the way: nobody waits for the next report. After a rest it takes a millisecond.
 func TestGrantsComeWithinABatch(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, r, p := drawn(t)
 		defer r.kill()
-		worst, n := time.Duration(0), 0
+		worst, best, n := time.Duration(0), time.Hour, 0
 		d := w.draw(w.pod("ns", "a", nil), p, small(500), func(o *drawer.Options) {
-			o.Heard.Answered = func(d time.Duration) { worst, n = max(worst, d), n+1 }
+			o.Heard.Answered = func(d time.Duration) { worst, best, n = max(worst, d), min(best, d), n+1 }
 		})
 		time.Sleep(30 * time.Second)
 		d.leave()
 		if n < 20 || worst > 20*time.Millisecond {
 			t.Errorf("%d draws were answered, the slowest after %v", n, worst)
+		}
+		if best > 2*time.Millisecond {
+			t.Errorf("no draw after a rest was answered before %v", best)
 		}
 	})
 }
