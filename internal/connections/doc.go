@@ -7,5 +7,7 @@
 // that do not, whichever are more of it, the one that has been so for longest; a connection that a handler keeps is not cut and
 // not counted so. Who holds connections, whatever is done on them, keeps nobody out who comes from elsewhere.
 //
+// Pages is a server of metrics and health that is bounded so, and in time: whatever is sent to it, or not read of it, ends.
+//
 // It imports the standard library only.
 package connections

@@ -9,29 +9,30 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-
-	"github.com/headgate-dev/headgate/internal/certs"
 )
 
 var errCachesNotSynced = errors.New("the caches are not synced yet")
 
 // addHealth makes a replica ready once it can answer what it is sent: a certificate that callers trust,
 // caches that know the cluster, and a webhook server that listens.
-func addHealth(mgr ctrl.Manager, source *certs.Source) error {
+func (p *parts) addHealth() error {
 	var synced atomic.Bool
-	return errors.Join(
-		// The manager starts this after its caches.
-		mgr.Add(everywhere(func(context.Context) error { synced.Store(true); return nil })),
-		mgr.AddHealthzCheck("ping", healthz.Ping),
-		mgr.AddReadyzCheck("certificates", func(*http.Request) error { return source.Ready() }),
-		mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()),
-		mgr.AddReadyzCheck("caches", func(*http.Request) error {
+	alive := map[string]healthz.Checker{"ping": healthz.Ping}
+	ready := map[string]healthz.Checker{
+		"certificates": func(*http.Request) error { return p.source.Ready() },
+		"webhooks":     p.mgr.GetWebhookServer().StartedChecker(),
+		"caches": func(*http.Request) error {
 			if !synced.Load() {
 				return errCachesNotSynced
 			}
 			return nil
-		}),
+		},
+	}
+	return errors.Join(
+		// The manager starts this after its caches.
+		p.mgr.Add(everywhere(func(context.Context) error { synced.Store(true); return nil })),
+		addPages(p.mgr, "health", p.opts.HealthAddress, healthPages(alive, ready), p.log),
+		addPages(p.mgr, "metrics", p.opts.MetricsAddress, metricsPages(), p.log),
 	)
 }

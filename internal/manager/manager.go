@@ -5,7 +5,6 @@ package manager
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/headgate-dev/headgate/api/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/certs"
@@ -64,7 +62,7 @@ func Run(ctx context.Context, config *rest.Config, opts *Options, log *slog.Logg
 	p := &parts{opts: opts, config: config, log: log}
 	for _, step := range []func() error{
 		p.makeClients, p.makeManager, p.addCertificates, p.addCoordinator, p.addBudgetStore, p.addController, p.addWebhooks,
-		func() error { return addHealth(p.mgr, p.source) },
+		p.addHealth,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("set up the manager: %w", err)
@@ -103,21 +101,16 @@ func (p *parts) makeManager() (err error) {
 	p.mgr, err = ctrl.NewManager(p.config, ctrl.Options{
 		Scheme: p.direct.Scheme(), Logger: logr.FromSlogHandler(p.log.Handler()),
 		Cache: controller.CacheOptions(), Client: controller.ClientOptions(),
-		Metrics:                metricsserver.Options{BindAddress: p.opts.MetricsAddress},
-		HealthProbeBindAddress: p.opts.HealthAddress,
-		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
-			Port: p.opts.WebhookPort, TLSOpts: []func(*tls.Config){p.serveTLS},
+		// Both are served by addPages.
+		Metrics: metricsserver.Options{BindAddress: none}, HealthProbeBindAddress: none,
+		WebhookServer: webhook.NewServer(webhook.ServerOptions{
+			Address: webhook.AddressOf(p.opts.WebhookPort), Certificate: p.source.GetCertificate, Log: p.log,
 		}),
 		LeaderElection: true, LeaderElectionID: LeaseName, LeaderElectionResourceLockInterface: p.fence,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 ptr.To(leaseDuration), RenewDeadline: ptr.To(renewDeadline), RetryPeriod: ptr.To(retryPeriod),
 	})
 	return err
-}
-
-func (p *parts) serveTLS(c *tls.Config) {
-	c.MinVersion = tls.VersionTLS12
-	c.GetCertificate = p.source.GetCertificate
 }
 
 func (p *parts) addCertificates() error {

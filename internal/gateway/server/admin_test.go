@@ -14,6 +14,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/connections"
+	"github.com/headgate-dev/headgate/internal/testing/bubble"
 )
 
 const (
@@ -116,10 +119,10 @@ func read(c net.Conn, text string) error {
 func TestOthersConnectionsCostLittle(t *testing.T) {
 	for name, text := range strangers {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				p := adminPort(t)
 				scrape := p.dial(t, "10.0.0.2", metrics)
-				for range 5 * maxAdmin {
+				for range 5 * connections.MaxPages {
 					p.dial(t, "10.0.0.1", text)
 				}
 				for i := range 93 {
@@ -136,7 +139,7 @@ func TestOthersConnectionsCostLittle(t *testing.T) {
 					t.Errorf("the scrape: %v", err)
 				}
 				// By default it would be a megabyte, of each of them.
-				if p.admin.MaxHeaderBytes != maxAdminHeader {
+				if p.admin.MaxHeaderBytes > 16<<10 {
 					t.Errorf("%d bytes of headers are read", p.admin.MaxHeaderBytes)
 				}
 			})
@@ -157,7 +160,7 @@ func TestAdminWaitsForNoBody(t *testing.T) {
 		"PUT /nothing HTTP/1.1\r\nContent-Length: 10\r\n":                          http.StatusNotFound,
 	} {
 		t.Run(strings.ReplaceAll(text, "\r\n", " "), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				p := adminPort(t)
 				began := time.Now()
 				c := p.dial(t, "10.0.0.1", text+"Host: x\r\n\r\n")
@@ -177,7 +180,7 @@ func TestAdminWaitsForNoBody(t *testing.T) {
 
 // TestAdminAnswersOneAfterAnother: without bodies a connection is used again, whatever was asked.
 func TestAdminAnswersOneAfterAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		c := adminPort(t).dial(t, "10.0.0.1", "")
 		answers := bufio.NewReader(c)
 		for _, method := range []string{http.MethodGet, http.MethodDelete, http.MethodGet} {

@@ -18,9 +18,6 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 5 * time.Minute
 	maxHeader     = 256 << 10
-	// maxAdmin connections are many times what probes and scrapes need, and maxAdminHeader what they say.
-	maxAdmin       = 64
-	maxAdminHeader = 16 << 10
 	// quiet is how long there must have been no call before a drain ends.
 	quiet = 2 * time.Second
 	// drainStep is how often a drain looks.
@@ -79,12 +76,7 @@ func newServer(opts Options) *Server {
 		Handler: guarded(opts.Data, opts.Log), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: errorLog,
 	}
-	s.admin = &http.Server{
-		Handler: guarded(bodiless(opts.Admin), opts.Log), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute,
-		IdleTimeout: idleTimeout, ErrorLog: errorLog, MaxHeaderBytes: maxAdminHeader,
-	}
-	// All of a cluster's pods reach it, and what they hold there is the gateway's memory: who holds most goes first.
-	connections.Limit(s.admin, maxAdmin)
+	s.admin = connections.Pages(guarded(opts.Admin, opts.Log), errorLog)
 	return s
 }
 
