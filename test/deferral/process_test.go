@@ -84,7 +84,11 @@ func newSite(t *testing.T, o fakeprovider.Options, perMinute int, more string) *
 	s := &site{t: t, provider: fakeprovider.New(o)}
 	s.server = httptest.NewTLSServer(s.said.by(s.provider))
 	t.Cleanup(s.server.Close)
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "headgate") //nolint:usetesting // the path of the socket in it must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s.state = filepath.Join(dir, "state")
 	s.write(filepath.Join(s.state, ".keep"), "")
 	s.write(filepath.Join(dir, "policy.yaml"), policy(s.server.URL, perMinute, more))
