@@ -186,3 +186,37 @@ const (
 	errReplacedText = "aborted: a newer stream of this pod replaced this one"
 	errTooManyText  = "resource_exhausted: too many gateways are connected"
 )
+
+// slowly reviews as the world does, after a time.
+type slowly struct {
+	*world
+	takes time.Duration
+}
+
+// Review implements coordinator.Reviewer.
+func (s slowly) Review(ctx context.Context, token string) (coordinator.Identity, error) {
+	time.Sleep(s.takes)
+	return s.world.Review(ctx, token)
+}
+
+// TestWhoWasReviewedSlowlyMayStillWait: the time for a review is not taken from the wait for a leader after it. A gateway waits for
+// all of it on the one connection that it dialled.
+func TestWhoWasReviewedSlowlyMayStillWait(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.reviewer = slowly{w, 9 * time.Second}
+		r := w.start("a", coordinator.Bounds{}, nil)
+		defer r.kill()
+		w.lead("")
+		r.setPlan(testPlan("ns", 1))
+		f := &fleet{world: w}
+		defer f.leave()
+		f.join(w.pod("ns", "beside", nil))
+		time.Sleep(18 * time.Second)
+		w.lead("a")
+		f.connected()
+		if n := f.dials.Load(); n != int64(len(f.all)) {
+			t.Errorf("%d gateways dialled %d times", len(f.all), n)
+		}
+	})
+}
