@@ -24,7 +24,7 @@ func setUser(password, rights string, servers ...*redisserver.Server) {
 
 func openAs(t *testing.T, url string, o Options) *Store {
 	t.Helper()
-	o.URL = strings.Replace(url, "://", "://headgate@", 1)
+	o.URL, o.patience = strings.Replace(url, "://", "://headgate@", 1), patience
 	s, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type Options struct {
 	// CA is a PEM bundle trusted beside the system's.
 	CA []byte
 
-	// patience is for tests on simulated time, which no busy machine is to fail; 0 is callTimeout.
+	// patience is for tests that no busy machine is to fail; 0 is callTimeout.
 	patience time.Duration
 }
 

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func open(t *testing.T) *Store {
 	t.Helper()
 	server := redisserver.Start(t, "--appendonly", "no")
-	s, err := Open(Options{URL: server.URL(), Password: redisserver.Password, patience: time.Minute})
+	s, err := Open(Options{URL: server.URL(), Password: redisserver.Password, patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,9 +62,38 @@ func (c *client) granted(more float64) {
 	c.t.Fatalf("nothing was granted: %v", err)
 }
 
+// answered draws until there is an answer.
+func (c *client) answered() *budgetstore.Answer {
+	c.t.Helper()
+	var err error
+	for deadline := time.Now().Add(4 * time.Minute); time.Now().Before(deadline); {
+		var a *budgetstore.Answer
+		if a, err = c.draw(0); err == nil {
+			return a
+		}
+	}
+	c.t.Fatalf("nothing was answered: %v", err)
+	return nil
+}
+
+// patience is how long a store may take where it is not the test's matter that it is given up: a machine may be busy.
+const patience = time.Minute
+
+// openAt opens a store that is waited for.
 func openAt(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(Options{URL: url, Password: redisserver.Password})
+	return opened(t, Options{URL: url, Password: redisserver.Password, patience: patience})
+}
+
+// openHasty opens one that is given up as soon as that of a gateway.
+func openHasty(t *testing.T, url string) *Store {
+	t.Helper()
+	return opened(t, Options{URL: url, Password: redisserver.Password})
+}
+
+func opened(t *testing.T, o Options) *Store {
+	t.Helper()
+	s, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +203,7 @@ func TestAnAccountOfALaterLayoutIsLeftAlone(t *testing.T) {
 func TestAUserWithTheLeastRightsSuffices(t *testing.T) {
 	server := redisserver.Start(t)
 	server.Do("ACL SETUSER headgate on >secret-of-the-user ~{headgate:budget:prod:* " + LeastRights)
-	s, err := Open(Options{URL: strings.Replace(server.URL(), "://", "://headgate@", 1) + "?prefix=prod", Password: "secret-of-the-user"})
+	s, err := Open(Options{URL: strings.Replace(server.URL(), "://", "://headgate@", 1) + "?prefix=prod", Password: "secret-of-the-user", patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 		"without TLS":        {strings.Replace(right, "rediss://", "redis://", 1), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(Options{URL: c.url, Password: redisserver.Password, CA: c.ca})
+			s, err := Open(Options{URL: c.url, Password: redisserver.Password, CA: c.ca, patience: patience})
 			if err != nil {
 				t.Fatal(err)
 			}
