@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/budget"
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/admission"
+	"github.com/headgate-dev/headgate/internal/gateway/coding"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	meters "github.com/headgate-dev/headgate/internal/gateway/meter"
 	"github.com/headgate-dev/headgate/internal/gateway/upstream"
@@ -44,7 +45,9 @@ func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 	}
 	meter := c.meter(resp.Header, stream)
 	again := c.replayable()
-	opts := relayOptions{stream: stream, hold: stream && again, document: c.op.Metered && !stream && again && len(c.body.Bytes) <= maxAgain}
+	document := c.op.Metered && !stream && again && len(c.body.Bytes) <= maxAgain
+	_, compressed := meter.(*compressedMeter)
+	opts := relayOptions{stream: stream, hold: stream && again || document && compressed, document: document && !compressed}
 	if stream && c.ticket.Metered {
 		opts.progress = c.progress
 	}
@@ -84,15 +87,15 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 	if !c.op.Metered {
 		return &blind{}
 	}
-	coding := encoding(h)
-	if coding == "" {
+	codings := coding.Names(h)
+	if len(codings) == 0 {
 		return c.cfg.dialect.NewMeter(c.op, h, dialect.MeterOptions{Stream: stream, StripUsage: c.splice != nil, Choices: c.req.Choices})
 	}
-	if decode := decoderOf(coding); decode != nil {
+	if coding.Readable(codings) {
 		plain := h.Clone()
 		plain.Del("Content-Encoding")
 		meter := c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream, Choices: c.req.Choices})
-		return &compressedMeter{Meter: meter, decode: decode, brotli: coding == "br"}
+		return &compressedMeter{Meter: meter, codings: codings}
 	}
 	return &blind{}
 }

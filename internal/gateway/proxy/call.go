@@ -55,6 +55,8 @@ type call struct {
 	body              *spool.Body
 	// splice asks for usage; nil sends the body as it came.
 	splice *dialect.Splice
+	// unread: a part of the body was not read, or could not be.
+	unread bool
 	// signed requests pass as they came.
 	signed bool
 	// rejected: the provider refused that, and it is not asked again in this call.
@@ -116,7 +118,7 @@ func (c *call) serve() {
 		c.sendFree()
 		return
 	}
-	if c.takesCallback() {
+	if c.countable() && c.takesCallback() {
 		c.run()
 	}
 }
@@ -220,6 +222,7 @@ func (c *call) read() bool {
 		c.req = c.readRequest(body.Bytes)
 		c.req.Stream = c.req.Stream || c.op.Stream
 		if !body.Replayable() {
+			c.unread = true
 			// Of a body that is not held, the part that was not read counts as text.
 			c.req.TextBytes += max(c.r.ContentLength, spool.MaxReplayable) - int64(len(body.Bytes))
 		}

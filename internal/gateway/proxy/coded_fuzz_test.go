@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
@@ -14,7 +15,7 @@ import (
 // FuzzCoded: whatever a body is that says it is in a content coding, reading it ends, and it costs no more than the most that is
 // read of one; in a coding it costs what it costs without.
 func FuzzCoded(f *testing.F) {
-	for _, coding := range []string{"gzip", "br"} {
+	for _, coding := range []string{"gzip", "br", "deflate", "zstd"} {
 		f.Add(coding, []byte(`{"model":"m","messages":[]}`), true)
 		f.Add(coding, []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"), false)
 	}
@@ -25,8 +26,8 @@ func FuzzCoded(f *testing.F) {
 			r: &http.Request{Header: http.Header{"Content-Encoding": {coding}}},
 		}
 		plain := c.cfg.dialect.ReadRequest(c.op, "", body)
-		if code && (encoding(c.r.Header) == "gzip" || encoding(c.r.Header) == "br") {
-			if got := c.readRequest([]byte(coded(t, encoding(c.r.Header), string(body)))); got != plain {
+		if name := encoding(c.r.Header); code && slices.Contains([]string{"gzip", "br", "deflate", "zstd"}, name) {
+			if got := c.readRequest([]byte(coded(t, name, string(body)))); got != plain {
 				t.Errorf("%+v, and plain %+v", got, plain)
 			}
 		}

@@ -28,6 +28,11 @@ type drain struct {
 	until time.Time
 }
 
+func newDrain() drain {
+	begun, begin := context.WithCancel(context.Background())
+	return drain{begun: begun, begin: begin}
+}
+
 // EndBy has the gateway end until then. It goes on serving; but who waits for what cannot come in that time is answered,
 // at once where that is known and else when it becomes so: at the end every call is cut.
 func (g *Gateway) EndBy(until time.Time) {

@@ -5,14 +5,11 @@ package proxy
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 
-	"github.com/andybalholm/brotli"
-
+	"github.com/headgate-dev/headgate/internal/gateway/coding"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
@@ -32,35 +29,16 @@ func encoding(h http.Header) string {
 	return e
 }
 
-// decoderOf returns what reads a content coding; nil for one that is not read. The gateway asks for gzip at most, so
-// brotli comes where it may not change what the app asked for.
-func decoderOf(coding string) func(io.Reader) (io.Reader, error) {
-	switch coding {
-	case "gzip", "x-gzip":
-		return func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
-	case "br":
-		return func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }
-	}
-	return nil
-}
-
-// oneWindow is held while brotli is decoded: its window may take megabytes for a body of bytes.
-var oneWindow sync.Mutex
-
-// wideWindow finds windows above four megabytes (RFC 7932, 9.1), which no server makes unless it is told to.
-func wideWindow(body []byte) bool {
-	const usual = 5 // 22 bits; the three bits behind a set one are what exceeds 17
-	return len(body) > 0 && body[0]&1 == 1 && body[0]>>1&7 > usual
-}
-
-// compressedMeter meters a compressed body: it keeps a copy and reads it at the end.
+// compressedMeter meters a compressed body: it keeps a copy and reads it at the end. Until then nobody knows what it is, and
+// the relay holds back what it may.
 type compressedMeter struct {
 	dialect.Meter
-	decode   func(io.Reader) (io.Reader, error)
-	brotli   bool
+	codings  []string
 	copied   bytes.Buffer
 	overflow bool
 	passed   bool
+	// closed: the copy was read; refusal says that it is a document that says nothing but that the call is not served now.
+	closed, refusal bool
 	// unread: the copy could not be decoded to its end, so that nothing is known of the body's.
 	unread bool
 }
@@ -78,33 +56,44 @@ func (m *compressedMeter) Write(p []byte) []byte {
 
 // Close decodes the copy into the meter below; nothing of it goes to the client.
 func (m *compressedMeter) Close() []byte {
-	m.unread = true
-	if m.overflow || m.brotli && wideWindow(m.copied.Bytes()) {
+	m.closed, m.unread = true, true
+	if m.overflow {
 		return nil
 	}
-	if m.brotli {
-		oneWindow.Lock()
-		defer oneWindow.Unlock()
-	}
-	z, err := m.decode(&m.copied)
+	z, err := coding.Open(m.codings, m.copied.Bytes())
 	if err != nil {
 		return nil
 	}
+	defer func() { _ = z.Close() }()
+	total, opens := m.decode(z)
+	m.Meter.Close()
+	f, failed := m.StreamFailure()
+	m.refusal = failed && notNow(f.Class) && opens && total <= maxFailureBody
+	return nil
+}
+
+// decode reads the copy, and says how large it is and whether it opens like an error.
+func (m *compressedMeter) decode(z io.Reader) (total int, opens bool) {
 	buf := make([]byte, 32<<10)
-	for total := 0; total < maxUncompressed; {
+	for total < maxUncompressed {
 		n, err := z.Read(buf)
 		m.Meter.Write(buf[:n])
+		if total == 0 && n > 0 {
+			opens, _ = opensError(buf[:n])
+		}
 		total += n
 		if err != nil {
 			m.unread = false
 			break
 		}
 	}
-	m.Meter.Close()
-	return nil
+	return total, opens
 }
 
-func (m *compressedMeter) ContentSeen() bool { return m.passed }
+// ContentSeen says that there is more than an error, once that is known.
+func (m *compressedMeter) ContentSeen() bool {
+	return m.passed && (m.overflow || m.closed && !m.refusal)
+}
 
 // Complete is the word of the meter below, where it saw all of the body.
 func (m *compressedMeter) Complete() bool { return m.unread || m.Meter.Complete() }

@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"context"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -86,8 +85,7 @@ func New(opts Options) *Gateway {
 	if opts.PingEvery <= 0 {
 		opts.PingEvery = plan.PingEvery
 	}
-	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels, hastened: make(chan struct{}, 1)}
-	g.drain.begun, g.drain.begin = context.WithCancel(context.Background())
+	g := &Gateway{opts: opts, routes: map[string]*route{}, labels: opts.Labels, hastened: make(chan struct{}, 1), drain: newDrain()}
 	g.ids.Store(rand.Uint64() >> 8)
 	g.SetTransport(opts.Transport)
 	g.Apply(&plan.Plan{Version: plan.Version, Namespace: opts.Namespace}, time.Now())

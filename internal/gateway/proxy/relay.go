@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -72,6 +71,8 @@ type relay struct {
 	writeErr  error
 	// metered: the meter was told the end.
 	metered bool
+	// document: what is held opens like an error.
+	document bool
 	// opening is the first byte that is no blank.
 	opening byte
 
@@ -92,7 +93,7 @@ func (r *relay) run(opts relayOptions) ending {
 	r.remaining = r.resp.ContentLength
 	switch {
 	case opts.hold:
-		if end, done := r.peek(*buf); done {
+		if end, done := r.peek(*buf, silentTime); done {
 			return end
 		}
 	case opts.document:
@@ -106,14 +107,20 @@ func (r *relay) run(opts relayOptions) ending {
 }
 
 // first relays the first read of a document, before which there is nothing to send: unless that is an error that says the
-// provider does not serve the call now, with the status of a success.
+// provider does not serve the call now, with the status of a success. What opens like one is held until it is whole.
 func (r *relay) first(buf []byte) (end ending, done bool) {
 	n, err := r.resp.Body.Read(buf)
 	r.count(n)
 	out := r.measure(buf[:n])
-	if f, failed := r.meter.StreamFailure(); failed && notNow(f.Class) && opensError(buf[:n]) {
+	if is, may := opensError(buf[:n]); is || may {
 		r.held = append(r.held, out...)
-		return endedByFailure, true
+		if f, failed := r.meter.StreamFailure(); failed && notNow(f.Class) && is {
+			return endedByFailure, true
+		}
+		if r.document = err == nil && !r.meter.Complete(); r.document {
+			return r.peek(buf, peekTime)
+		}
+		out = nil // it is held
 	}
 	r.commitLocked()
 	r.sendLocked(out)
@@ -134,8 +141,9 @@ func notNow(class dialect.Class) bool {
 // errorOpenings are how documents begin that are errors and nothing else, without their blanks.
 var errorOpenings = [...]string{`{"error":{`, `{"error":"`, `[{"error":{`, `{"type":"error"`, `{"object":"error"`}
 
-// opensError says that a document begins like an error: one that has content beside it was made, and is charged.
-func opensError(p []byte) bool {
+// opensError says that a document begins like an error, or may as far as it has come: one that has content beside it was made,
+// and is charged.
+func opensError(p []byte) (is, may bool) {
 	var head [24]byte // no opening is longer
 	n := 0
 	for _, c := range p[:min(len(p), 4*len(head))] {
@@ -144,20 +152,37 @@ func opensError(p []byte) bool {
 			n++
 		}
 	}
-	return slices.ContainsFunc(errorOpenings[:], func(o string) bool { return strings.HasPrefix(string(head[:n]), o) })
+	for _, o := range errorOpenings {
+		is = is || strings.HasPrefix(string(head[:n]), o)
+		may = may || strings.HasPrefix(o, string(head[:n]))
+	}
+	return is, may
 }
 
-// peek reads until the first content, peekBytes or peekTime after the first byte, or until silentTime without any. Reading
+// contentSeen says that what came is more than may be given up for another send.
+func (r *relay) contentSeen() bool {
+	if !r.document {
+		return r.meter.ContentSeen()
+	}
+	is, may := opensError(r.held)
+	if f, failed := r.meter.StreamFailure(); failed {
+		return !is || !notNow(f.Class)
+	}
+	return !is && !may || r.meter.Complete()
+}
+
+// peek reads until the first content, peekBytes or peekTime after the first byte, or until patience without any. Reading
 // blocks, so the time is kept by a timer that commits what is held meanwhile.
-func (r *relay) peek(buf []byte) (end ending, done bool) {
-	timer := time.AfterFunc(silentTime, r.commitHeld)
+func (r *relay) peek(buf []byte, patience time.Duration) (end ending, done bool) {
+	first := len(r.held) == 0
+	timer := time.AfterFunc(patience, r.commitHeld)
 	defer func() {
 		timer.Stop()
 		r.mu.Lock()
 		r.closed = true
 		r.mu.Unlock()
 	}()
-	for first := true; ; {
+	for {
 		n, err := r.resp.Body.Read(buf)
 		end, done, committed := r.peeked(buf[:n], err)
 		if done || committed {
@@ -184,13 +209,13 @@ func (r *relay) peeked(p []byte, err error) (end ending, done, committed bool) {
 		if errors.Is(err, io.EOF) {
 			r.held = append(r.held, r.closeMeter()...) // the last event may lack its blank line
 		}
-		if _, failed := r.meter.StreamFailure(); failed && !r.meter.ContentSeen() {
+		if _, failed := r.meter.StreamFailure(); failed && !r.contentSeen() {
 			return endedByFailure, true, false
 		}
-		if err == nil && !r.meter.ContentSeen() && len(r.held) < peekBytes {
+		if err == nil && !r.contentSeen() && len(r.held) < peekBytes {
 			return endedWell, false, false
 		}
-		if err != nil && !r.meter.ContentSeen() && (!errors.Is(err, io.EOF) || r.truncated()) {
+		if err != nil && !r.contentSeen() && (!errors.Is(err, io.EOF) || r.truncated()) {
 			return endedByUpstream, true, false
 		}
 		r.commitLocked()

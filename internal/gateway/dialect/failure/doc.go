@@ -8,5 +8,5 @@
 // Invariants: it never fails and never panics; it reads a bounded part of a body, compressed or not; no message it returns
 // holds anything that looks like a key.
 //
-// It imports the standard library, gjson, brotli, guidance and the dialect contract.
+// It imports the standard library, gjson, coding, guidance and the dialect contract.
 package failure

@@ -15,6 +15,9 @@ import (
 	"testing"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	names "github.com/headgate-dev/headgate/internal/gateway/coding"
 )
 
 const document = `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`
@@ -24,7 +27,11 @@ var compressors = map[string]func(io.Writer) io.WriteCloser{
 	"gzip":    func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 	"br":      func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestSpeed) },
 	"deflate": func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },
-	"x-gzip":  func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+	"zstd": func(w io.Writer) io.WriteCloser {
+		z, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		return z
+	},
+	"x-gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 	"raw": func(w io.Writer) io.WriteCloser {
 		z, _ := flate.NewWriter(w, flate.DefaultCompression)
 		return z
@@ -70,7 +77,9 @@ func TestA9CompressedBodies(t *testing.T) {
 		"br, undone before":       {coded("br"), plain, "slow down"},
 		"deflate, undone before":  {coded("deflate"), plain, "slow down"},
 		"br, longer than is read": {coded("br"), long, "slow down"},
-		"an unknown coding":       {coded("zstd"), compressed(t, "br", plain), ""},
+		"zstd":                    {coded("zstd"), compressed(t, "zstd", plain), "slow down"},
+		"zstd, undone before":     {coded("zstd"), plain, "slow down"},
+		"an unknown coding":       {coded("compress"), compressed(t, "br", plain), ""},
 		"broken":                  {coded("br"), []byte{0xff, 0xfe, 0xfd}, ""},
 		"more codings than any":   {coded(strings.Repeat("gzip, ", 50)), compressed(t, "gzip", plain), "slow down"},
 		"empty":                   {coded("br"), nil, ""},
@@ -94,12 +103,12 @@ func TestCutOffBodies(t *testing.T) {
 }
 
 // TestBombsStaySmall: little that stands for much is read as little, in each coding and in several. Brotli takes twice
-// its window, which is four megabytes at most.
+// its window, which is four megabytes at most, and zstd once one of eight.
 func TestBombsStaySmall(t *testing.T) {
 	const size = 16 << 20
 	zeros := make([]byte, size)
 	bodies := map[string][]byte{}
-	for _, coding := range []string{"gzip", "br", "deflate"} {
+	for _, coding := range []string{"gzip", "br", "deflate", "zstd"} {
 		bodies[coding] = compressed(t, coding, zeros)
 	}
 	if d := Read(coded("br"), widest(t)); d.Text != nil {
@@ -149,7 +158,7 @@ func FuzzDecompress(f *testing.F) {
 		if len(text) > maxBody {
 			t.Errorf("%d bytes", len(text))
 		}
-		if len(codings(coded(coding))) == 0 && !bytes.HasPrefix(body, gzipMagic) && !bytes.Equal(text, body[:min(len(body), maxBody)]) {
+		if len(names.Names(coded(coding))) == 0 && !bytes.HasPrefix(body, gzipMagic) && !bytes.Equal(text, body[:min(len(body), maxBody)]) {
 			t.Errorf("%q became %q", body, text)
 		}
 	})
