@@ -6,11 +6,13 @@ package admission
 import (
 	"cmp"
 	"math"
+	"slices"
 	"sync"
 
 	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/tokens"
+	"github.com/headgate-dev/headgate/internal/plan"
 )
 
 const (
@@ -35,6 +37,19 @@ type Estimate struct {
 	text, media float64
 	continues   bool
 	class       class
+	// others are models that the call may turn out to be of, beside its own; many says of any.
+	others [dialect.MaxOthers]string
+	many   bool
+}
+
+// MayBeOf says whether limits of the models that globs name count a call: no writing of its body is to lead to another
+// model than the one that is counted.
+func (t *Ticket) MayBeOf(globs []string) bool {
+	is := func(model string) bool {
+		return model != "" && slices.ContainsFunc(globs, func(glob string) bool { return plan.Glob(glob, model) })
+	}
+	return t.Estimate.many || slices.ContainsFunc(globs, func(glob string) bool { return plan.Glob(glob, t.Account.Model) }) ||
+		slices.ContainsFunc(t.Estimate.others[:], is)
 }
 
 // Charge is what a call turned out to take; negative is unknown.
@@ -63,7 +78,7 @@ func NewEstimator(charges facts.Charges) *Estimator {
 func (e *Estimator) Of(r *dialect.Request) Estimate {
 	est := Estimate{
 		text: float64(r.TextBytes) * cmp.Or(r.TokensPerByte, tokens.PerByte), media: float64(r.MediaTokens),
-		continues: r.Continues,
+		continues: r.Continues, others: r.Others, many: r.Many,
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

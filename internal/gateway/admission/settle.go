@@ -19,7 +19,7 @@ func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 	t.call.Costs, t.parts, t.asks = t.call.Costs[:0], t.parts[:0], asks{}
 	t.call.Granted = t.Granted
 	for _, l := range g.limits {
-		if l.matches(t.Account.Model) {
+		if len(l.Models) == 0 || t.MayBeOf(l.Models) {
 			t.add(l.Budget, l.id, part{limit: l})
 		}
 	}

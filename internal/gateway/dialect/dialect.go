@@ -5,6 +5,7 @@ package dialect
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -90,6 +91,11 @@ const (
 type Request struct {
 	Model  string
 	Stream bool
+	// Others are what the body names beside the model, of which a provider may take one: of a name that is said twice it
+	// may take the first, of names in small and capital letters either, and some take a list. Many says that there are more,
+	// or that the body could not be read: it may be of any model.
+	Others [MaxOthers]string
+	Many   bool
 	// TextBytes are the bytes of text parts; MediaTokens the fixed cost of images, audio and documents.
 	TextBytes   int64
 	MediaTokens int64
@@ -105,6 +111,29 @@ type Request struct {
 	// WantsUsage: the client itself asked a stream to report usage.
 	WantsUsage bool
 	// IdempotencyKeySent is left to the proxy, which reads it from the headers.
+}
+
+// MaxOthers are kept of the other models that a body names; a list of models to fall back to has fewer.
+const MaxOthers = 4
+
+// Name notes a model that the body names. The last one is the model, as most providers have it.
+func (r *Request) Name(model string) {
+	if model != r.Model {
+		r.MayName(r.Model)
+	}
+	r.Model = model
+}
+
+// MayName notes a model that a provider may take in the place of the one that is named.
+func (r *Request) MayName(model string) {
+	if model == "" || slices.Contains(r.Others[:], model) {
+		return
+	}
+	if free := slices.Index(r.Others[:], ""); free >= 0 {
+		r.Others[free] = model
+		return
+	}
+	r.Many = true
 }
 
 // Splice puts Text in place of the bytes From to To of a body. It is no second copy of a body, which may be

@@ -4,7 +4,6 @@
 package sharing
 
 import (
-	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget/pool"
@@ -72,7 +71,7 @@ var kinds = map[string]kind{plan.Requests: calls, plan.InFlight: calls, plan.Inp
 // cost is what a ticket takes of the limit.
 func (l *limit) cost(t *admission.Ticket) float64 {
 	switch {
-	case len(l.Models) > 0 && !l.matches(t.Account.Model):
+	case len(l.Models) > 0 && !t.MayBeOf(l.Models):
 		return 0
 	case l.kind == calls:
 		return 1
@@ -84,10 +83,6 @@ func (l *limit) cost(t *admission.Ticket) float64 {
 		return t.Estimate.Output
 	}
 	return t.Estimate.Input + t.Estimate.Output
-}
-
-func (l *limit) matches(model string) bool {
-	return slices.ContainsFunc(l.Models, func(glob string) bool { return plan.Glob(glob, model) })
 }
 
 // atLeast is the least that a ticket takes.

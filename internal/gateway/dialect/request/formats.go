@@ -46,7 +46,7 @@ func join(tables ...table) table {
 // chatMembers are also those of completions, embeddings and reranking, and what gateways, hosts and servers add
 // that copy the API.
 var chatMembers = table{
-	"model": model, "stream": stream, "stream_options": streamOptions,
+	"model": model, "models": models, "fallbacks": models, "stream": stream, "stream_options": streamOptions,
 	"max_tokens": maxTokens, "max_completion_tokens": maxTokens, "max_output_tokens": maxTokens,
 	"n": choices, "best_of": choices,
 	"messages": prompt, "prompt": prompt, "system": prompt, "suffix": prompt, "input": prompt, "inputs": prompt,

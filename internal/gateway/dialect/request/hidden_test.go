@@ -51,6 +51,59 @@ func TestAModelIsReadHoweverItIsWritten(t *testing.T) {
 	}
 }
 
+// TestEveryModelThatABodyNamesIsKnown: which of them a provider takes, only the provider knows.
+func TestEveryModelThatABodyNamesIsKnown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text   string
+		model  string
+		others []string
+		many   bool
+	}{
+		"one":                           {`{"model":"a"}`, "a", nil, false},
+		"the same twice":                {`{"model":"a","model":"a"}`, "a", nil, false},
+		"two":                           {`{"model":"a","model":"b"}`, "b", []string{"a"}, false},
+		"two, in escapes":               {`{"model":"\u0061","mod\u0065l":"b"}`, "b", []string{"a"}, false},
+		"and no name behind":            {`{"model":"a","model":7,"model":null}`, "a", nil, false},
+		"in capital letters":            {`{"MODEL":"a"}`, "a", nil, false},
+		"in capital letters, escaped":   {`{"\u004dodel":"a"}`, "a", nil, false},
+		"in capital letters beside one": {`{"Model":"a","model":"b"}`, "b", []string{"a"}, false},
+		"with a sign for a letter":      {`{"mode\u006c":"b","\u006dODEL":"a"}`, "a", []string{"b"}, false},
+		"a list":                        {`{"models":["a","b"]}`, "a", []string{"a", "b"}, false},
+		"a list beside one":             {`{"model":"a","Models":["a","b",{"x":1,"model":"c"},7]}`, "a", []string{"a", "b", "c"}, false},
+		"what to fall back to":          {`{"fallbacks":["b"],"model":"a"}`, "a", []string{"b"}, false},
+		"more than are kept":            {`{"model":"a","models":["b","c","d","e","f"]}`, "a", []string{"b", "c", "d", "e"}, true},
+		"no list":                       {`{"model":"a","models":{"b":"c"},"fallbacks":"d"}`, "a", nil, false},
+		"deep in a list":                {`{"models":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `,"model":"a"}`, "a", nil, false},
+		"none":                          {`{"messages":[]}`, "", nil, false},
+		"cut before any":                {`{"messages":[`, "", nil, true},
+		"no object":                     {`["model","a"]`, "", nil, true},
+		"nothing":                       {"", "", nil, false},
+	} {
+		r := ReadAs(dialect.Operation{Format: dialect.FormatChat}, "", []byte(tc.text), costs)
+		var others [dialect.MaxOthers]string
+		copy(others[:], tc.others)
+		if r.Model != tc.model || r.Others != others || r.Many != tc.many {
+			t.Errorf("%s: %q, others %q, many %t", name, r.Model, r.Others, r.Many)
+		}
+		inPath := dialect.Operation{Format: dialect.FormatChat, Model: "path"}
+		if r = ReadAs(inPath, "", []byte(tc.text), costs); r.Others != [dialect.MaxOthers]string{} || r.Many {
+			t.Errorf("%s: with a model in the path, others %q, many %t", name, r.Others, r.Many)
+		}
+	}
+}
+
+// TestNumbersAreReadInWhateverLettersTheyAreNamed, and what else a call costs.
+func TestNumbersAreReadInWhateverLettersTheyAreNamed(t *testing.T) {
+	chat := ReadAs(dialect.Operation{Format: dialect.FormatChat}, "", []byte(`{"Max_Tokens":5,"MAX_COMPLETION_TOKENS":9,"N":3,"Messages":[{"content":"abc"}],"Stream":true}`), costs)
+	if chat.MaxOutputTokens != 9 || chat.Choices != 3 || chat.TextBytes != 3 || chat.Stream {
+		t.Errorf("%+v", chat)
+	}
+	ollama := ReadAs(dialect.Operation{Format: dialect.FormatOllama}, "", []byte(`{"Options":{"NUM_PREDICT":7}}`), costs)
+	if ollama.MaxOutputTokens != 7 {
+		t.Errorf("%+v", ollama)
+	}
+}
+
 // TestBodiesInWiderUnitsAreRead as what they stand for, with a mark of their order or without.
 func TestBodiesInWiderUnitsAreRead(t *testing.T) {
 	text := `{"model":"` + hiddenModel + `","stream":true,"max_tokens":77,"messages":[{"role":"user","content":"grüße 😀"}]}`
@@ -87,17 +140,22 @@ func TestAFormsModelIsReadWhateverStandsAroundIt(t *testing.T) {
 	}
 	model, end := field("model", "whisper-1"), "--b--\r\n"
 	for name, body := range map[string]string{
-		"plain":             model + end,
-		"a line before":     "\r\n" + model + end,
-		"words before":      "this is a message in parts\r\n" + model + end,
-		"many fields after": model + strings.Repeat(field("x", "y"), 2*maxFields) + end,
-		"no end":            model + field("x", "y"),
-		"the last of two":   field("model", "other") + model + end,
-		"a space behind":    "--b  \r\nContent-Disposition: form-data; name=model\r\n\r\nwhisper-1\r\n" + end,
+		"plain":              model + end,
+		"a line before":      "\r\n" + model + end,
+		"words before":       "this is a message in parts\r\n" + model + end,
+		"many fields before": strings.Repeat(field("x", "y"), 1000) + model + end,
+		"many fields after":  model + strings.Repeat(field("x", "y"), 2*maxFields) + end,
+		"no end":             model + field("x", "y"),
+		"the last of two":    field("model", "other") + model + end,
+		"a space behind":     "--b  \r\nContent-Disposition: form-data; name=model\r\n\r\nwhisper-1\r\n" + end,
 	} {
 		r := ReadAs(dialect.Operation{}, "multipart/form-data; boundary=b", []byte(body), costs)
 		if r.Model != "whisper-1" || r.TextBytes > int64(len(body)) {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+	two := ReadAs(dialect.Operation{}, "multipart/form-data; boundary=b", []byte(field("model", "other")+model+end), costs)
+	if two.Others[0] != "other" {
+		t.Errorf("of two fields one is forgotten: %+v", two)
 	}
 }

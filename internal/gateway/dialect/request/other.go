@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxFields bounds the fields of a form that are read; a transcription has some ten.
-	maxFields = 64
+	// maxFields bounds the fields of a form that are read; a transcription has some ten, and servers take a thousand.
+	maxFields = 4096
 	// maxFieldHead bounds a field's headers.
 	maxFieldHead = 4 << 10
 	// maxBoundary is the standard's.
@@ -34,6 +34,9 @@ func readOther(contentType string, body []byte, costs Costs) (dialect.Request, b
 		}
 		return readForm(boundary, body, costs), true
 	case "image", "audio", "video":
+		if looksLikeJSON(body) {
+			return dialect.Request{}, false // many servers read it whatever its type
+		}
 		if len(body) == 0 {
 			return dialect.Request{}, true // nothing was sent, whatever its type
 		}
@@ -41,6 +44,12 @@ func readOther(contentType string, body []byte, costs Costs) (dialect.Request, b
 		return dialect.Request{MediaTokens: r.cost(typeOf(major))}, true
 	}
 	return dialect.Request{}, false
+}
+
+// looksLikeJSON says that a body begins like an object, which no medium does.
+func looksLikeJSON(body []byte) bool {
+	const most = 256 // of blanks before it; with more it costs its length
+	return bytes.HasPrefix(bytes.TrimLeft(inUTF8(body[:min(len(body), most)]), " \t\r\n\ufeff"), []byte("{"))
 }
 
 // readForm reads the fields of a form: a transcription's model, prompt and file.
@@ -84,7 +93,7 @@ func (r *reader) field(field []byte) {
 	switch name {
 	case "model":
 		if len(value) <= maxModel {
-			r.request.Model = string(value)
+			r.request.Name(string(value))
 		}
 	case "stream":
 		r.request.Stream = strings.EqualFold(string(value), "true")

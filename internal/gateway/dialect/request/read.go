@@ -46,6 +46,12 @@ func ReadAs(op dialect.Operation, contentType string, body []byte, costs Costs) 
 		r.Stream = false
 	}
 	r.TextBytes = min(r.TextBytes, length) // in UTF-8 it may take more
+	if r.Model == "" {
+		r.Model = r.Others[0]
+	}
+	if op.Model != "" {
+		r.Others, r.Many = [len(r.Others)]string{}, false // the path's model is the only one
+	}
 	return r
 }
 
@@ -59,7 +65,7 @@ func readObject(f *format, body []byte, costs Costs, sample tokens.Sample) diale
 		if !more {
 			break
 		}
-		r.member(f.top.of(key))
+		r.member(f.top.whatever(key))
 	}
 	if r.Err() || !r.AtEnd() {
 		return r.asFar(body)
@@ -73,11 +79,15 @@ func readObject(f *format, body []byte, costs Costs, sample tokens.Sample) diale
 // all of it costs as text.
 func (r *reader) asFar(body []byte) dialect.Request {
 	known := unknown(body)
+	known.Others, known.Many = r.request.Others, r.request.Many || known.Many && r.request.Model == ""
 	known.Model, known.Stream, known.MaxOutputTokens, known.Choices = r.request.Model, r.request.Stream, r.request.MaxOutputTokens, r.request.Choices
 	return known
 }
 
-func unknown(body []byte) dialect.Request { return dialect.Request{TextBytes: int64(len(body))} }
+// unknown is a body that cannot be read here, and may be of any model.
+func unknown(body []byte) dialect.Request {
+	return dialect.Request{TextBytes: int64(len(body)), Many: len(body) > 0}
+}
 
 type reader struct {
 	jsonscan.Scanner
@@ -94,6 +104,8 @@ func (r *reader) member(n role) {
 		r.Skip()
 	case model:
 		r.model()
+	case models:
+		r.models()
 	case stream:
 		r.request.Stream, _ = r.Bool()
 	case maxTokens:
@@ -131,13 +143,52 @@ func (r *reader) largest(into *int64) {
 }
 
 func (r *reader) model() {
+	if name := r.name(); name != "" {
+		r.request.Name(name)
+	}
+}
+
+// name reads the name of a model; "" for any other value, which is skipped.
+func (r *reader) name() string {
 	if r.Kind() != '"' {
 		r.Skip()
-		return
+		return ""
 	}
 	// A name is as long as what it stands for: one in escapes takes six times that.
 	if text, ok := r.Text(); ok && len(text.Raw) <= longestEscape*maxModel && text.Len() <= maxModel {
-		r.request.Model = text.Value()
+		return text.Value()
+	}
+	return ""
+}
+
+// models reads a list of models of which the provider takes one, as routers have it.
+func (r *reader) models() {
+	if r.Full() || !r.Enter('[') {
+		r.Skip()
+		return
+	}
+	for first := true; r.Elem(&first); {
+		if r.Kind() == '{' && !r.Full() {
+			r.modelIn()
+			continue
+		}
+		r.request.MayName(r.name())
+	}
+}
+
+// modelIn reads an element of such a list that says more of a model than its name.
+func (r *reader) modelIn() {
+	r.Enter('{')
+	for first := true; ; {
+		key, more := r.Key(&first)
+		if !more {
+			return
+		}
+		if key.Is("model") {
+			r.request.MayName(r.name())
+			continue
+		}
+		r.Skip()
 	}
 }
 
@@ -170,6 +221,6 @@ func (r *reader) settings() {
 		if !more {
 			return
 		}
-		r.member(r.format.set.of(key))
+		r.member(r.format.set.whatever(key))
 	}
 }

@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 		"tool call":        {`{"messages":[{"content":[{"type":"tool_use","input":{"a":[1]}}]}]}`, dialect.Request{TextBytes: 8 + 9}},
 		"escapes":          {`{"messages":"\u4f60\u597d\n"}`, dialect.Request{TextBytes: 7}},
 		"escaped name":     {`{"mod\u0065l":"m","str\u0065am":true}`, dialect.Request{Model: "m", Stream: true}},
-		"last one counts":  {`{"model":"a","model":"b","stream":true,"stream":false}`, dialect.Request{Model: "b"}},
+		"last one counts":  {`{"model":"a","model":"b","stream":true,"stream":false}`, dialect.Request{Model: "b", Others: [dialect.MaxOthers]string{"a"}}},
 		"wrong types":      {`{"model":5,"stream":"true","max_tokens":"9","n":1.5,"stream_options":[],"messages":null}`, dialect.Request{}},
 		"negative":         {`{"max_tokens":-5,"n":-1}`, dialect.Request{}},
 		"huge":             {`{"max_tokens":99999999999999999999}`, dialect.Request{MaxOutputTokens: 1 << 53}},
@@ -84,6 +84,8 @@ func TestUnreadableBodiesCostTheirLength(t *testing.T) {
 		want := dialect.Request{TextBytes: int64(len(body))}
 		if strings.HasPrefix(body, `{"model":`) {
 			want.Model = "m"
+		} else {
+			want.Many = body != "" // of no model that is known, so of any
 		}
 		if got := Read([]byte(body), costs); got != want {
 			t.Errorf("%.30q: %+v", body, got)

@@ -5,6 +5,8 @@ package request
 
 import (
 	"bytes"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/headgate-dev/headgate/internal/gateway/jsonscan"
 )
@@ -18,6 +20,7 @@ const (
 	// Roles of members of the body itself.
 
 	model
+	models
 	stream
 	streamOptions
 	maxTokens
@@ -78,6 +81,25 @@ func (t table) of(key jsonscan.String) role {
 	}
 	return t[key.Value()]
 }
+
+// whatever is the role of a member in whatever letters its name is written, if it decides what a call is and costs: to
+// servers written in Go or for .NET model, Model and MODEL are one, and a call would be of no model to limits and of one
+// to its provider.
+func (t table) whatever(key jsonscan.String) role {
+	n := t.of(key)
+	if n != other || len(key.Raw) > longestName || !bytes.ContainsFunc(key.Raw, maybeCapital) {
+		return n
+	}
+	switch n = t[strings.ToLower(key.Value())]; n {
+	case model, models, maxTokens, choices, settings, prompt:
+		return n
+	default:
+		return other
+	}
+}
+
+// maybeCapital are characters that are others in small letters, or stand for such.
+func maybeCapital(r rune) bool { return r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf || r == '\\' }
 
 // parts are the members of contents, messages, their parts, and what these hold.
 var parts = table{
