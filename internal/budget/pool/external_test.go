@@ -135,7 +135,8 @@ func TestNoMoreIsGrantedThanWasDeposited(t *testing.T) {
 				t.Errorf("seed %d: %s: %v granted of %v", number, b.Name, out, drawn[b.Name])
 			}
 		}
-		if used := l.used(before, 3*time.Minute); used < 0.95 {
+		// One large call more or less in these minutes is up to 0.067 of it.
+		if used := l.used(before, 3*time.Minute); used < 0.93 {
 			t.Errorf("seed %d: %.3f of the rate were used", number, used)
 		}
 	}
