@@ -5,7 +5,6 @@ package dataplane
 
 import (
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,17 +20,11 @@ func TestD3AndD15StartAndProbeNeedNoProvider(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "labels"), []byte("app=\"support\"\n"))
 	g := &gateway{t: t, Gateway: dataplane.Run(t, binary, "--plan", dir, "--labels", filepath.Join(dir, "labels"), "--state", dir,
 		"--namespace", "team-support", "--coordinator", "https://127.0.0.1:1", "--token", filepath.Join(dir, "none"))}
-	probe := func() {
-		t.Helper()
-		if out, err := exec.Command(binary, "probe", "--listen", strings.TrimPrefix(g.URL, "http://")).CombinedOutput(); err != nil {
-			t.Errorf("probe: %v %s", err, out)
-		}
-	}
-	probe()
+	g.probes()
 	if status, body := g.Get(g.URL + "/openai/v1/models"); status != http.StatusBadGateway || !strings.Contains(body, "headgate: ") {
 		t.Errorf("a provider that cannot be reached: %d %s", status, body)
 	}
-	probe()
+	g.probes()
 	if status, body := g.Get(g.Admin + "/readyz"); status != http.StatusOK {
 		t.Errorf("readiness: %d %s", status, body)
 	}

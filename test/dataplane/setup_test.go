@@ -6,6 +6,7 @@ package dataplane
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,19 @@ func startWith(t *testing.T, opts fakeprovider.Options, policy func(url string) 
 	return &gateway{t: t, Gateway: dataplane.Start(t, binary, dataplane.Options{
 		Provider: opts, Policy: policy, Keys: map[string]string{"anthropic": "sk-ant-c4n4ryKey-of-the-gateway-c4n4ryKey"},
 	})}
+}
+
+// probes has the container probe itself, as a kubelet does: again, if a busy machine does not answer in the two seconds of a probe.
+func (g *gateway) probes() {
+	g.t.Helper()
+	var said []byte
+	var err error
+	for deadline := time.Now().Add(dataplane.Patience); time.Now().Before(deadline); {
+		if said, err = exec.Command(binary, "probe", "--listen", strings.TrimPrefix(g.URL, "http://")).CombinedOutput(); err == nil {
+			return
+		}
+	}
+	g.t.Errorf("probe: %v %s", err, said)
 }
 
 // checkMetrics waits until the metrics have all lines: an answer may be with its caller before its call is counted.
