@@ -204,14 +204,15 @@ func TestAccountsAreLearnedByBudget(t *testing.T) {
 
 func TestAccountWarnings(t *testing.T) {
 	tests := map[string]struct{ spec, want string }{
-		"none":               {acmeOf200k, ""},
-		"nobody is allowed":  {"{dialect: OpenAI}", "spec.allowedNamespaces: no namespace"},
-		"nothing passes":     {"{dialect: OpenAI, limits: [{name: a, budget: Tokens, amount: 0, per: Minute}], allowedNamespaces: {selector: {}}}", "spec.limits[0]: 0 lets no call"},
-		"tokens apart":       {"{dialect: Anthropic, limits: [{name: a, budget: Tokens, amount: 1k, per: Minute}], allowedNamespaces: {selector: {}}}", "spec.limits[0].budget: Anthropic limits"},
-		"a tenant outside":   {"{dialect: OpenAI, allowedNamespaces: {names: [a]}, tenants: [{namespace: b, guaranteedPercent: 1}]}", "spec.tenants[0].namespace: namespace b is not allowed"},
-		"nothing to lend":    {"{dialect: OpenAI, allowedNamespaces: {selector: {}}, tenants: [{namespace: b, lendablePercent: 10}]}", "spec.tenants[0].lendablePercent: namespace b is guaranteed nothing"},
-		"nothing at all":     {"{dialect: OpenAI, allowedNamespaces: {selector: {}}, tenants: [{namespace: b, borrowingLimitPercent: 0}]}", "spec.tenants[0]: namespace b is guaranteed nothing and may borrow nothing"},
-		"not of the invalid": {"{dialect: OpenAI, maxGateways: 0}", ""},
+		"none":                          {acmeOf200k, ""},
+		"nobody is allowed":             {"{dialect: OpenAI}", "spec.allowedNamespaces: no namespace"},
+		"nothing passes":                {"{dialect: OpenAI, limits: [{name: a, budget: Tokens, amount: 0, per: Minute}], allowedNamespaces: {selector: {}}}", "spec.limits[0]: 0 lets no call"},
+		"tokens apart":                  {"{dialect: Anthropic, limits: [{name: a, budget: Tokens, amount: 1k, per: Minute}], allowedNamespaces: {selector: {}}}", "spec.limits[0].budget: Anthropic limits"},
+		"a tenant outside":              {"{dialect: OpenAI, limits: [{name: a, budget: Tokens, amount: 1k, per: Minute}], allowedNamespaces: {names: [a]}, tenants: [{namespace: b, guaranteedPercent: 1}]}", "spec.tenants[0].namespace: namespace b is not allowed"},
+		"guarantees of what is learned": {"{dialect: OpenAI, allowedNamespaces: {selector: {}}, tenants: [{namespace: b, guaranteedPercent: 1}]}", "spec.limits: without limits they are learned from what"},
+		"nothing to lend":               {"{dialect: OpenAI, allowedNamespaces: {selector: {}}, tenants: [{namespace: b, lendablePercent: 10}]}", "spec.tenants[0].lendablePercent: namespace b is guaranteed nothing"},
+		"nothing at all":                {"{dialect: OpenAI, allowedNamespaces: {selector: {}}, tenants: [{namespace: b, borrowingLimitPercent: 0}]}", "spec.tenants[0]: namespace b is guaranteed nothing and may borrow nothing"},
+		"not of the invalid":            {"{dialect: OpenAI, maxGateways: 0}", ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -27,6 +27,10 @@ func AccountWarnings(a *v1alpha1.ProviderAccount) []string {
 	if allowed := a.Spec.AllowedNamespaces; allowed == nil || len(allowed.Names) == 0 && allowed.Selector == nil {
 		warn(spec.Child("allowedNamespaces"), "no namespace may refer to the account: name some, or select them by label")
 	}
+	if len(a.Spec.Limits) == 0 && slices.ContainsFunc(a.Spec.Tenants, func(t v1alpha1.Tenant) bool { return orDefault(t.GuaranteedPercent, 0) > 0 }) {
+		warn(spec.Child("limits"), "without limits they are learned from what the gateways of all namespaces say, so that each namespace "+
+			"can change what others are guaranteed: declare them unless all of these trust each other")
+	}
 	facts := dialectOf(&v1alpha1.Provider{Dialect: a.Spec.Dialect})
 	for i, limit := range compileLimits(a.Spec.Limits) {
 		at := spec.Child("limits").Index(i)
