@@ -131,6 +131,8 @@ func (p *pair) wait(t *testing.T, k *admission.Ticket) (admission.Verdict, time.
 // atRest fails if anything is kept of calls that have ended.
 func (p *pair) atRest(t *testing.T) {
 	t.Helper()
+	p.Member.mu.Lock() // what the pool's answers do is done by another goroutine
+	defer p.Member.mu.Unlock()
 	if p.waiting != 0 || p.apart != 0 || p.bytes != 0 || p.places.n != 0 {
 		t.Errorf("%d wait, %d aside with %d bytes, %d places", p.waiting, p.apart, p.bytes, p.places.n)
 	}
