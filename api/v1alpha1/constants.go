@@ -59,9 +59,12 @@ const (
 
 // Reasons of Programmed.
 const (
-	ReasonAcknowledged   = "Acknowledged"
-	ReasonPending        = "Pending"
-	ReasonPlanRejected   = "PlanRejected"
+	ReasonAcknowledged = "Acknowledged"
+	ReasonPending      = "Pending"
+	ReasonPlanRejected = "PlanRejected"
+	// ReasonPlanNotStored: the API server refuses a ConfigMap of the namespace, for a quota, its size or a policy of admission,
+	// or somebody else's immutable one has its name.
+	ReasonPlanNotStored  = "PlanNotStored"
 	ReasonNoMatchingPods = "NoMatchingPods"
 	ReasonNoReports      = "NoReports"
 )

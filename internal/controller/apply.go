@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -60,12 +59,11 @@ func ours(cm *corev1.ConfigMap) bool {
 
 // release deletes an object of ours, unless somebody else keeps something in it: then what is ours goes.
 func (r *Reconciler) release(ctx context.Context, reader client.Reader, cm *corev1.ConfigMap, own func(key string) bool) error {
-	theirs := len(cm.BinaryData) > 0
-	for key := range cm.Data {
-		theirs = theirs || !own(key)
-	}
-	if !theirs {
+	switch {
+	case !theirs(cm, own):
 		return r.remove(ctx, reader, cm)
+	case locked(cm):
+		return nil // nothing of it can be taken out
 	}
 	if err := r.Client.Apply(ctx, corev1ac.ConfigMap(cm.Name, cm.Namespace), r.applyOptions(reader)...); err != nil {
 		return fmt.Errorf("apply ConfigMap %s: %w", cm.Name, err)
@@ -82,12 +80,15 @@ func (r *Reconciler) applyOptions(reader client.Reader) []client.ApplyOption {
 }
 
 // apply writes a ConfigMap if it is not there or not as it should be. One that somebody made immutable can
-// never be applied to again, so it is deleted and made anew.
+// never be applied to again, so it is deleted and made anew, unless others keep something in it.
 func (r *Reconciler) apply(ctx context.Context, reader client.Reader, namespace, name string, present *corev1.ConfigMap, data map[string]string) error {
 	if present != nil && upToDate(present, data) {
 		return nil
 	}
-	if present != nil && ptr.Deref(present.Immutable, false) {
+	if locked(present) {
+		if theirs(present, func(key string) bool { _, own := data[key]; return own }) {
+			return fmt.Errorf("ConfigMap %s: %w", name, errTheirs)
+		}
 		if err := r.remove(ctx, reader, present); err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (r *Reconciler) apply(ctx context.Context, reader client.Reader, namespace,
 
 // upToDate: what others added beside our keys is not our business, and gateways do not read it.
 func upToDate(present *corev1.ConfigMap, data map[string]string) bool {
-	if ptr.Deref(present.Immutable, false) {
+	if locked(present) {
 		return false
 	}
 	for key, value := range data {

@@ -39,9 +39,10 @@ type policyView struct {
 
 func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error) {
 	pods := candidates(seen.pods, seen.optedIn)
+	previous := state.previous(seen)
 	in := policy.Inputs{
-		Namespace: seen.namespace, ProviderCA: r.ProviderCA, CoordinatorCA: r.bundle(seen.plan),
-		Previous: seen.plan, Now: r.Now(), PodsSeen: state.podsSeen, Accounts: seen.accounts,
+		Namespace: seen.namespace, ProviderCA: r.ProviderCA, CoordinatorCA: r.bundle(previous),
+		Previous: previous, Now: r.Now(), PodsSeen: state.podsSeen, Accounts: seen.accounts,
 	}
 	policies := seen.policies
 	if len(seen.dropped) > 0 {
@@ -54,7 +55,7 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 		in.PodsSeen, state.podsSeen = now, now
 		compiled, outcomes = policy.Compile(policies, in)
 	}
-	if seen.plan == nil && state.revision > 0 {
+	if previous == nil && state.revision > 0 {
 		// The object that carried the last revision is gone or unreadable; gateways still have it.
 		compiled.Revision = max(compiled.Revision, state.revision+1)
 	}
@@ -70,6 +71,15 @@ func (r *Reconciler) decide(seen *observed, state *namespace) (*decision, error)
 	}
 	d.views = r.views(seen, d, outcomes, matched)
 	return d, nil
+}
+
+// previous is the plan that was in force: the one that is stored, or the one that could not be, and that connected gateways have.
+// Else each look would number it anew, and what it still has of earlier generations would be lost.
+func (s *namespace) previous(seen *observed) *plan.Plan {
+	if s.unstored && s.decided != nil {
+		return &s.decided.plan
+	}
+	return seen.plan
 }
 
 // bundle is the coordinator's CA bundle; until this process has one, what the last plan had, so that a

@@ -27,6 +27,10 @@ type namespace struct {
 	revision int64
 	// podsSeen counts the pods of each policy, by name, as of the last decision.
 	podsSeen map[string]int32
+	// unstored: the last decision's plan was not written, and is in force all the same. refused is why, if the API server will
+	// go on refusing it.
+	unstored bool
+	refused  string
 	// raised is what status.Build wants back, by policy.
 	raised map[types.UID][]string
 }

@@ -27,6 +27,9 @@ const FieldOwner = "headgate-controller"
 // schemaRetry is when a namespace is looked at again whose policies lack fields that the API server drops.
 const schemaRetry = 10 * time.Second
 
+// storeRetry is when a namespace is looked at again whose ConfigMaps the API server refuses. What refuses them need not be seen.
+const storeRetry = 30 * time.Second
+
 // learning is how long after a start silence says nothing: gateways come back within a few of their
 // reconnection intervals.
 const learning = 30 * time.Second
@@ -156,7 +159,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		}
 		err = errors.Join(err, statusErr)
 	}()
-	return result, r.act(ctx, seen, state)
+	err = r.act(ctx, seen, state)
+	if state.refused != "" {
+		result.RequeueAfter = storeRetry
+	}
+	return result, err
 }
 
 // act applies what was decided and hands the plan to the gateways. The push does not wait for a failing
@@ -165,7 +172,9 @@ func (r *Reconciler) act(ctx context.Context, seen *observed, state *namespace) 
 	if seen.needsPlan() || ours(seen.planObject) {
 		r.Plans.SetPlan(seen.namespace, state.decided.plan.Revision, state.decided.json)
 	}
-	return ignoreTerminating(errors.Join(r.applyPlan(ctx, seen, state), r.applyEnv(ctx, seen)))
+	planErr := ignoreTerminating(r.applyPlan(ctx, seen, state))
+	state.unstored = planErr != nil
+	return state.noteRefused(ctx, planErr, ignoreTerminating(r.applyEnv(ctx, seen)))
 }
 
 // ignoreTerminating: nothing can be created in a namespace that is going, and nothing need be.

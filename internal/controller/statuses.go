@@ -100,6 +100,7 @@ func (r *Reconciler) inputs(state *namespace, p *v1alpha1.RateLimitPolicy, view 
 		Learning:     r.Now().Sub(r.started) < learning,
 		// A pod of another namespace may show it that this process has not looked at yet.
 		WebhookUnseen: !r.called.Load() && r.Now().Sub(r.started) >= learning,
+		NotStored:     state.refused,
 		Raised:        state.raised[p.UID],
 	}
 	for i := range p.Spec.Providers {

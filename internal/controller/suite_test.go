@@ -41,7 +41,7 @@ import (
 // on it.
 var (
 	env        *controlplane.Env
-	gateways   = &fakeGateways{figures: map[string]figures.PolicyFigures{}, plans: map[string]int64{}, changed: make(chan struct{}, 1)}
+	gateways   = &fakeGateways{figures: map[string]figures.PolicyFigures{}, plans: map[string]int64{}, pushes: map[string]int{}, changed: make(chan struct{}, 1)}
 	pools      = &fakePools{figures: ledger.Figures{Accounts: map[string]ledger.AccountFigures{}, Routes: map[ledger.Route]ledger.RouteFigures{}}}
 	reconciler *Reconciler
 	// shown is what the controller logs and writes, in which no key may stand.
@@ -176,6 +176,7 @@ type fakeGateways struct {
 	figures    map[string]figures.PolicyFigures
 	rejections map[string][]status.Rejection
 	plans      map[string]int64
+	pushes     map[string]int
 	ca         string
 	changed    chan struct{}
 	dirty      []string
@@ -191,6 +192,14 @@ func (g *fakeGateways) SetPlan(namespace string, revision int64, _ []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.plans[namespace] = revision
+	g.pushes[namespace]++
+}
+
+// count is how often the namespace's plan was pushed, another one or not.
+func (g *fakeGateways) count(namespace string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pushes[namespace]
 }
 
 // told is the last plan's revision, 0 when it was dropped, and whether there ever was any.

@@ -43,6 +43,8 @@ type Inputs struct {
 	// WebhookUnseen says that no pod of any policy was ever injected, nor told why not: as far as is known the API server
 	// has called the webhook for none.
 	WebhookUnseen bool
+	// NotStored is why the namespace's ConfigMaps are not written, which the API server refuses; empty if they are.
+	NotStored string
 	// Learning says that this process has not listened for long enough to conclude anything from silence.
 	Learning bool
 	// Raised are the reasons of conditions that no field of status shows, as the last Result had them.

@@ -24,6 +24,8 @@ func nextStep(in Inputs, pods podView, conditions conditionSet, views []provider
 		return truncate(in.Accepted.Message, maxNextStep)
 	case !in.Accepted.inPlan():
 		return truncate("Correct the spec: "+in.Accepted.Message, maxNextStep)
+	case conditions.programmed.reason == v1alpha1.ReasonPlanNotStored:
+		return truncate("Let the manager write its ConfigMaps in this namespace: "+in.NotStored, maxNextStep)
 	case conditions.ready.reason == v1alpha1.ReasonNoPodGoverned:
 		return truncate(ungoverned, maxNextStep)
 	case v.status() == "True" || v.reason == v1alpha1.ReasonObserveOnly:
