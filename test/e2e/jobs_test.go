@@ -21,8 +21,8 @@ import (
 // D2: a pod that is meant to end does, soon after its app: the gateway never keeps it.
 //
 // Fault D2: A sidecar that never ends kept Jobs from completing.
-// Headgate: The gateway is a native sidecar and ends with its app, whatever the exit code; a cluster that knows none
-// gets no gateway, and the pod says why.
+// Headgate: The gateway is a native sidecar and ends with its app, whatever the exit code, in Jobs, runs of CronJobs, bare
+// pods and steps of workflows; a cluster that knows none gets no gateway, and the pod says why.
 func TestD2JobsComplete(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
@@ -34,11 +34,12 @@ func TestD2JobsComplete(t *testing.T) {
 	again := endSpec("--tokens=100")
 	again.RestartPolicy = corev1.RestartPolicyOnFailure
 	n.startJob(t, "again", again)
+	n.startRun(t, "nightly", endSpec("--tokens=100"))
 	tests := []struct {
 		app   string
 		phase corev1.PodPhase
 		exit  int32
-	}{{"good", corev1.PodSucceeded, 0}, {"bad", corev1.PodFailed, 1}, {"bare", corev1.PodSucceeded, 0}, {"again", corev1.PodSucceeded, 0}}
+	}{{"good", corev1.PodSucceeded, 0}, {"bad", corev1.PodFailed, 1}, {"bare", corev1.PodSucceeded, 0}, {"again", corev1.PodSucceeded, 0}, {"nightly", corev1.PodSucceeded, 0}}
 	for _, tc := range tests {
 		pod := n.ended(t, tc.app)
 		app := exitOf(pod.Status.ContainerStatuses, "app")
@@ -58,10 +59,68 @@ func TestD2JobsComplete(t *testing.T) {
 			t.Errorf("%s: the gateway ended %s after the app", tc.app, took)
 		}
 	}
+	n.mustEnd(t, "nightly-1", batchv1.JobComplete)
 	n.mustEnd(t, "good", batchv1.JobComplete)
 	n.mustEnd(t, "again", batchv1.JobComplete)
 	n.mustEnd(t, "bad", batchv1.JobFailed)
+	n.mustArrive(t, 4)
+}
+
+// TestD2StepsOfWorkflowsEnd: a step of Argo Workflows has a container beside the app's that waits for it and then has work of its
+// own. The gateway serves until both have ended, of a step that fails as well, and ends with them.
+func TestD2StepsOfWorkflowsEnd(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.apply(t, smallest)
+	steps := map[string]int32{"fine": 0, "failed": 1}
+	for name, exit := range steps {
+		n.startPod(t, name, stepSpec([]string{"--tokens=100", "--tokens=900000"}[exit]))
+	}
+	for name, exit := range steps {
+		pod := n.ended(t, name)
+		main, wait := exitOf(pod.Status.ContainerStatuses, "main"), exitOf(pod.Status.ContainerStatuses, "wait")
+		gateway := exitOf(pod.Status.InitContainerStatuses, gatewayContainer)
+		if main == nil || wait == nil || gateway == nil {
+			t.Fatalf("%s: main %+v, wait %+v, gateway %+v", name, main, wait, gateway)
+		}
+		if main.ExitCode != exit || wait.ExitCode != 0 || gateway.ExitCode != 0 {
+			t.Errorf("%s: main ended with %d, wait with %d, the gateway with %d", name, main.ExitCode, wait.ExitCode, gateway.ExitCode)
+		}
+		if took := gateway.FinishedAt.Sub(wait.FinishedAt.Time); took < 0 || took > 30*time.Second {
+			t.Errorf("%s: the gateway ended %s after the last container", name, took)
+		}
+	}
 	n.mustArrive(t, 3)
+}
+
+// stepSpec is a pod as Argo's emissary executor makes it: main writes its exit code into a volume of both, and wait looks for
+// it there, then calls out once more, as for what a step leaves behind.
+func stepSpec(args ...string) corev1.PodSpec {
+	const at, code = "/var/run/argo", "/var/run/argo/exitcode"
+	spec := endSpec()
+	shared := corev1.VolumeMount{Name: "var-run-argo", MountPath: at}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: shared.Name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	spec.Containers = []corev1.Container{
+		appContainer("wait", "call", "--tokens=100", "--after="+code),
+		appContainer("main", append([]string{"call", "--exit-code-to=" + code}, args...)...),
+	}
+	for i := range spec.Containers {
+		spec.Containers[i].VolumeMounts = append(spec.Containers[i].VolumeMounts, shared)
+	}
+	return spec
+}
+
+// startRun makes a CronJob, and the run of it that nobody need wait a minute for.
+func (n tenant) startRun(t *testing.T, name string, spec corev1.PodSpec) {
+	t.Helper()
+	create(t, &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: n.name},
+		Spec: batchv1.CronJobSpec{Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+			BackoffLimit: ptr.To(int32(0)),
+			Template:     corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": name}}, Spec: spec},
+		}}},
+	})
+	mustKubectl(t, "", "create", "job", name+"-1", "--from=cronjob/"+name, "-n", n.name)
 }
 
 func (n tenant) startJob(t *testing.T, name string, spec corev1.PodSpec) {

@@ -30,15 +30,23 @@ const (
 )
 
 // callOnce makes the call that args ask for, prints its outcome, and returns the exit code.
-func callOnce(ctx context.Context, args []string, out, errOut io.Writer) int {
+func callOnce(ctx context.Context, args []string, out, errOut io.Writer) (code int) {
 	fs := flag.NewFlagSet(callSubcommand, flag.ContinueOnError)
 	fs.SetOutput(errOut)
 	var c load.Call
 	fs.Int64Var(&c.InputTokens, "tokens", 0, "input tokens; 2000 if absent")
 	fs.BoolVar(&c.OpenAI, "openai", false, "through the OpenAI SDK instead of Anthropic's")
 	fs.BoolVar(&c.Stream, "stream", false, "streamed")
+	after := fs.String("after", "", "wait for this file first")
+	report := fs.String("exit-code-to", "", "write the exit code into this file")
 	if err := fs.Parse(args); err != nil {
 		return exitUsage
+	}
+	if !appears(ctx, *after) {
+		return exitFailed
+	}
+	if *report != "" {
+		defer func() { code = reported(*report, code, errOut) }()
 	}
 	c = c.Complete()
 	if err := c.Validate(); err != nil {

@@ -5,8 +5,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/headgate-dev/headgate/internal/testing/fakeprovider"
@@ -55,5 +59,31 @@ func TestAppCallExitsByItsOutcome(t *testing.T) {
 	}
 	if code := callOnce(t.Context(), []string{"--surprise"}, &out, &errOut); code != exitUsage {
 		t.Errorf("exit %d for an unknown flag", code)
+	}
+}
+
+// A step of a workflow writes what became of it for the container that waits.
+func TestAppStepReportsToTheOneThatWaits(t *testing.T) {
+	provider, _, _ := startApp(t)
+	file := filepath.Join(t.TempDir(), "exitcode")
+	var out, errOut bytes.Buffer
+	waited := make(chan int, 1)
+	go func() { waited <- callOnce(t.Context(), []string{"--after=" + file}, io.Discard, io.Discard) }()
+	if code := callOnce(t.Context(), []string{"--exit-code-to=" + file}, &out, &errOut); code != exitOK {
+		t.Fatalf("exit %d: %s%s", code, out.String(), errOut.String())
+	}
+	if code := <-waited; code != exitOK || len(provider.Arrivals()) != 2 {
+		t.Errorf("the one that waits: exit %d, %d calls", code, len(provider.Arrivals()))
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "0" {
+		t.Errorf("reported is %q, %v", text, err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code := callOnce(gone, []string{"--after=" + file + "-of-nobody"}, io.Discard, io.Discard); code != exitFailed {
+		t.Errorf("exit %d of one that waits in vain", code)
+	}
+	if code := callOnce(t.Context(), []string{"--exit-code-to=" + t.TempDir()}, io.Discard, io.Discard); code != exitFailed {
+		t.Errorf("exit %d where it cannot be written", code)
 	}
 }
