@@ -67,6 +67,6 @@ func cohereEnd(t *tally, data []byte) {
 // it is charged for; endpoints without a model's output state the latter alone. Cached tokens lie inside.
 func addCohere(u *dialect.Usage, v gjson.Result) {
 	replace(&u.Input, v.Get("tokens.input_tokens"), v.Get("billed_units.input_tokens"))
-	replace(&u.Output, v.Get("tokens.output_tokens"), v.Get("billed_units.output_tokens"))
+	grow(&u.Output, v.Get("tokens.output_tokens"), v.Get("billed_units.output_tokens"))
 	replace(&u.CachedRead, v.Get("cached_tokens"))
 }

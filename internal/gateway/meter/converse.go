@@ -32,7 +32,7 @@ func addConverse(u *dialect.Usage, v gjson.Result) {
 		return
 	}
 	replace(&u.Input, v.Get("inputTokens"))
-	replace(&u.Output, v.Get("outputTokens"))
+	grow(&u.Output, v.Get("outputTokens"))
 	replace(&u.CachedRead, v.Get("cacheReadInputTokens"), v.Get("cacheReadInputTokenCount"))
 	replace(&u.CacheWrite, v.Get("cacheWriteInputTokens"), v.Get("cacheWriteInputTokenCount"))
 	u.CacheOutside = true

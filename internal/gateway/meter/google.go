@@ -84,8 +84,8 @@ func addGoogle(u *dialect.Usage, v gjson.Result) {
 	switch {
 	case isCount(output):
 		output.Num += float64(max(u.Reasoning, 0))
-		replace(&u.Output, output)
+		grow(&u.Output, output)
 	case isCount(thoughts):
-		replace(&u.Output, thoughts)
+		grow(&u.Output, thoughts)
 	}
 }

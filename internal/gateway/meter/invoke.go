@@ -101,14 +101,14 @@ func addModel(u *dialect.Usage, v gjson.Result) {
 		addOpenAI(u, usage)
 	}
 	replace(&u.Input, v.Get("prompt_token_count"), v.Get("inputTextTokenCount"), v.Get("meta.billed_units.input_tokens"))
-	replace(&u.Output, v.Get("generation_token_count"), v.Get("totalOutputTextTokenCount"), v.Get("results.0.tokenCount"),
+	grow(&u.Output, v.Get("generation_token_count"), v.Get("totalOutputTextTokenCount"), v.Get("results.0.tokenCount"),
 		v.Get("meta.billed_units.output_tokens"))
 }
 
 // addMetrics reads what Bedrock itself reports at a stream's end. Cached tokens lie outside the input.
 func addMetrics(u *dialect.Usage, v gjson.Result) {
 	replace(&u.Input, v.Get("inputTokenCount"))
-	replace(&u.Output, v.Get("outputTokenCount"))
+	grow(&u.Output, v.Get("outputTokenCount"))
 	replace(&u.CachedRead, v.Get("cacheReadInputTokenCount"))
 	replace(&u.CacheWrite, v.Get("cacheWriteInputTokenCount"))
 	u.CacheOutside = true

@@ -21,9 +21,12 @@ func messages(t *tally, name, data []byte) bool {
 		t.delta(n)
 	case "message_start":
 		addAnthropic(&t.usage, gjson.GetBytes(data, "message.usage"))
+		t.early = true
 	case "message_delta":
 		t.content = true
-		addAnthropic(&t.usage, gjson.GetBytes(data, "usage"))
+		usage := gjson.GetBytes(data, "usage")
+		addAnthropic(&t.usage, usage)
+		t.early = t.early && usage.Get("output_tokens").Num <= 0
 	case "message": // a document
 		addAnthropic(&t.usage, gjson.GetBytes(data, "usage"))
 	case "message_stop":

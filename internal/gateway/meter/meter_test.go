@@ -35,6 +35,9 @@ func TestC1CumulativeUsageReplaces(t *testing.T) {
 		"zero afterwards":   {start, `{"type":"message_delta","usage":{"input_tokens":0,"output_tokens":64}}`},
 		"negative is none":  {start, `{"type":"message_delta","usage":{"input_tokens":-1,"output_tokens":64}}`},
 		"a string is none":  {start, `{"type":"message_delta","usage":{"input_tokens":"9","output_tokens":64}}`},
+		"the wrong order":   {start, `{"type":"message_delta","usage":{"output_tokens":64}}`, `{"type":"message_delta","usage":{"output_tokens":40}}`},
+		"repeated":          {start, start, `{"type":"message_delta","usage":{"output_tokens":64}}`, `{"type":"message_delta","usage":{"output_tokens":64}}`},
+		"delta first":       {`{"type":"message_delta","usage":{"output_tokens":64}}`, start},
 		"start says it all": {strings.Replace(start, `"output_tokens":1`, `"output_tokens":64`, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +47,36 @@ func TestC1CumulativeUsageReplaces(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestC1WithoutTheLastUsageOutputIsCounted: what message_start says was said before anything was produced.
+func TestC1WithoutTheLastUsageOutputIsCounted(t *testing.T) {
+	const start = `{"type":"message_start","message":{"usage":{"input_tokens":317,"output_tokens":1}}}`
+	const delta = `{"type":"content_block_delta","delta":{"type":"text_delta","text":"twelve bytes"}}`
+	for name, last := range map[string][]string{
+		"none":        {`{"type":"message_stop"}`},
+		"no usage":    {`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`},
+		"only input":  {`{"type":"message_delta","usage":{"input_tokens":317}}`, `{"type":"message_stop"}`},
+		"nothing":     {`{"type":"message_delta","usage":{"output_tokens":0}}`, `{"type":"message_stop"}`},
+		"broken off":  nil,
+		"null":        {`{"type":"message_delta","usage":null}`, `{"type":"message_stop"}`},
+		"null output": {`{"type":"message_delta","usage":{"output_tokens":null}}`, `{"type":"message_stop"}`},
+	} {
+		m := streamMeter("messages", false)
+		relay(m, data(append([]string{start, delta, delta, delta}, last...)...))
+		want := int64(12)
+		if last == nil {
+			want = 1 // what broke off is settled at what was seen
+		}
+		if u := m.Usage(); u.Input != 317 || u.Output != want || m.OutputSoFar() != 12 {
+			t.Errorf("%s: %+v, %d so far", name, u, m.OutputSoFar())
+		}
+	}
+	m := streamMeter("messages", false)
+	relay(m, data(start, delta, delta, delta, `{"type":"message_delta","usage":{"output_tokens":2}}`, `{"type":"message_stop"}`))
+	if u := m.Usage(); u.Output != 2 || m.OutputSoFar() != 2 {
+		t.Errorf("what is reported counts: %+v, %d so far", u, m.OutputSoFar())
 	}
 }
 

@@ -22,6 +22,8 @@ type tally struct {
 	// noOutput: the answer holds vectors, not text.
 	noOutput bool
 	classify Classifier
+	// early: the output that was reported is of the beginning, before any was produced.
+	early bool
 	// several are the choices of a stream that was asked for more than one, else nil.
 	several *choices
 	// chunk is what was unwrapped last.
@@ -46,6 +48,9 @@ func (t *tally) Usage() dialect.Usage {
 	if t.noOutput && u.Input >= 0 && u.Output < 0 {
 		u.Output = 0
 	}
+	if t.early && t.complete && t.deltas > 0 && u.Output >= 0 {
+		u.Output = t.OutputSoFar()
+	}
 	return u
 }
 
@@ -61,7 +66,7 @@ func (t *tally) OutputSoFar() int64 {
 	if t.noOutput {
 		return max(t.usage.Output, 0)
 	}
-	if t.complete && t.usage.Output >= 0 {
+	if t.complete && t.usage.Output >= 0 && !t.early {
 		return t.usage.Output
 	}
 	return max(t.usage.Output, t.deltas, t.text/bytesPerToken)

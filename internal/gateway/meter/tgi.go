@@ -45,7 +45,7 @@ func tgiEnd(t *tally, data []byte) {
 // addTGI reads details. The length of the input stands in those of streams, and the input itself, token by
 // token, in those of documents for which it was asked.
 func addTGI(u *dialect.Usage, details gjson.Result) {
-	replace(&u.Output, details.Get("generated_tokens"))
+	grow(&u.Output, details.Get("generated_tokens"))
 	replace(&u.Input, details.Get("input_length"))
 	if prefill := int64(len(details.Get("prefill").Array())); prefill > 0 && u.Input < 0 {
 		u.Input = prefill

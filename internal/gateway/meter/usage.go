@@ -72,7 +72,7 @@ func addOpenAI(u *dialect.Usage, v gjson.Result) {
 	r := readOpenAI(v)
 	reasoning := r.completionIn.Get("reasoning_tokens")
 	replace(&u.Input, r.prompt, r.input)
-	replace(&u.Output, r.produced(reasoning))
+	grow(&u.Output, r.produced(reasoning))
 	replace(&u.CachedRead, r.promptIn.Get("cached_tokens"), r.inputIn.Get("cached_tokens"), r.hit, r.cachedNumber, r.cached)
 	replace(&u.CacheWrite, r.inputIn.Get("cache_write_tokens"), r.promptIn.Get("cache_write_tokens"))
 	replace(&u.Reasoning, reasoning, r.outputIn.Get("reasoning_tokens"), r.reasoning)
@@ -104,7 +104,7 @@ func addAnthropic(u *dialect.Usage, v gjson.Result) {
 		return
 	}
 	replace(&u.Input, v.Get("input_tokens"))
-	replace(&u.Output, v.Get("output_tokens"))
+	grow(&u.Output, v.Get("output_tokens"))
 	replace(&u.CachedRead, v.Get("cache_read_input_tokens"))
 	replace(&u.CacheWrite, v.Get("cache_creation_input_tokens"))
 	u.CacheOutside = true
@@ -127,4 +127,11 @@ func replace(into *int64, values ...gjson.Result) {
 		}
 		return
 	}
+}
+
+// grow is replace for what is produced: of two counts that come in the wrong order the larger is the later one.
+func grow(into *int64, values ...gjson.Result) {
+	before := *into
+	replace(into, values...)
+	*into = max(*into, before)
 }
