@@ -48,6 +48,11 @@ const (
 	quickly = "unguided: {base: 50ms, cap: 200ms}\n    overload: {base: 50ms, cap: 200ms}\n    "
 )
 
+// pinged is a lane whose streams hear pings while they wait, so long at most.
+func pinged(wait string) string {
+	return "lanes: [{name: all, queue: {maxWait: " + wait + ", keepAlive: Pings}}]\n    "
+}
+
 // fault is one that is played on every call, or on the first ones.
 func fault(kind fakeprovider.FaultKind, count int, change func(*fakeprovider.Fault)) []fakeprovider.Fault {
 	f := fakeprovider.Fault{Kind: kind, Count: count}
@@ -116,6 +121,7 @@ func refused() []row {
 		{name: "at-admission", requests: "amount: 1, per: Hour", headers: []string{"Headgate-Deadline", "1s"}, statuses: []int{200, 429}, outcomes: []string{"success", "refused"}, paid: true},
 		{name: "deadline-in-queue", slots: 1, faults: slow(1, 3000, 0), headers: []string{"Headgate-Deadline", "1s"}, statuses: []int{200, 429}, outcomes: []string{"success", "refused"}, paid: true},
 		{name: "queue-full", slots: 1, fields: "lanes: [{name: all, queue: {maxDepth: 4, maxWait: 2s}}]\n    ", faults: slow(1, 3000, 0), statuses: []int{200, 429}, outcomes: []string{"success", "refused"}, paid: true},
+		{name: "refused-behind-pings", slots: 1, stream: true, fields: pinged("2s"), faults: slow(1, 3000, 0), statuses: []int{200, 429}, outcomes: []string{"success", "refused"}, paid: true},
 		{name: "no-credential", fields: "credentialKey: missing\n    ", statuses: []int{503}, outcomes: []string{"unreachable"}, free: true},
 		{name: "deferred", requests: "amount: 1200, per: Minute, burst: 1", fields: "credentialKey: anthropic\n    deadline: {default: 1s, onExceeded: Defer}\n    ", headers: []string{"Headgate-Deadline", "0s"}, statuses: []int{200, 202}, outcomes: []string{"success", "deferred"}, paid: true},
 	}
@@ -142,6 +148,7 @@ func left() []row {
 		{name: "leaves-backoff", faults: throttle(always, "25"), leave: 500 * time.Millisecond, statuses: []int{0}, outcomes: gone},
 		{name: "leaves-early", faults: slow(always, long, 0), leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: gone},
 		{name: "leaves-stream-early", stream: true, faults: slow(always, long, 0), leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: gone},
+		{name: "leaves-pings", slots: 1, stream: true, fields: pinged("50s"), faults: slow(always, long, 0), leave: 500 * time.Millisecond, statuses: []int{0}, outcomes: gone},
 		{name: "leaves-midway", stream: true, faults: slow(always, 0, long/10), midway: true, statuses: []int{0}, outcomes: gone},
 		{name: "leaves-unsent", unsent: true, leave: 300 * time.Millisecond, statuses: []int{0}, outcomes: nil, free: true},
 	}

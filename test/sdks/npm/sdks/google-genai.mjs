@@ -15,9 +15,9 @@ export async function* stream(client, scenario, signal) {
   for await (const chunk of await client.models.generateContentStream(request(scenario, signal))) yield piece(chunk);
 }
 
-// The error has no headers: the wait is in the body, where Google's own errors have it.
+// The error has no headers: the wait is in the body, where Google's own errors have it. Of an error in a stream, words stand before it.
 export function wait(error) {
   if (!(error instanceof ApiError) || error.status !== 429) return undefined;
-  const details = JSON.parse(error.message).error.details ?? [];
+  const details = JSON.parse(error.message.slice(error.message.indexOf("{"))).error.details ?? [];
   return parseFloat(details.find((detail) => detail["@type"].endsWith("google.rpc.RetryInfo"))?.retryDelay);
 }
