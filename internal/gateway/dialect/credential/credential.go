@@ -53,13 +53,14 @@ func WithoutQuery(query string, keys ...string) string {
 	return strings.Join(kept, "&")
 }
 
-// parameter returns the value of a part of a raw query if its name, however it is escaped, is one of keys.
+// parameter returns the value of a part of a raw query if its name, however it is escaped and in whatever letters, is one of
+// keys: some providers take it in any.
 func parameter(part string, keys []string) (value string, is bool) {
 	name, value, _ := strings.Cut(part, "=")
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
 	}
-	return value, slices.Contains(keys, name)
+	return value, slices.ContainsFunc(keys, func(key string) bool { return strings.EqualFold(key, name) })
 }
 
 // Fingerprint tells apart the accounts behind the credentials in h, and in those parameters of the raw query
