@@ -155,3 +155,35 @@ func TestE1TenMinutesWithoutAWrite(t *testing.T) {
 		t.Errorf("with a policy whose gateways are silent: %v, %v", s.writes, err)
 	}
 }
+
+// TestE1StepsOfTheClockWriteNothing: forward and back by an hour, as when a node's clock is set right. The times in statuses lie an
+// hour in the past or in the future then, and neither makes anything due, nor anybody silent.
+func TestE1StepsOfTheClockWriteNothing(t *testing.T) {
+	s := newStillness(t)
+	looks := func(d time.Duration) {
+		for end := s.now.Add(d); s.now.Before(end); {
+			s.look()
+		}
+	}
+	looks(2 * time.Minute)
+	for _, step := range []time.Duration{time.Hour, -time.Hour, -time.Hour} {
+		// What a process has counted itself goes on as it was; only what was written down is an hour off.
+		s.writes, s.now, s.started = nil, s.now.Add(step), s.started.Add(step)
+		looks(2 * time.Minute)
+		if len(s.writes) != 0 {
+			t.Errorf("after a step of %s: %d writes, such as %s", step, len(s.writes), s.writes[0])
+		}
+	}
+	// And with a clock that is behind, what changes is written, once.
+	s.writes = nil
+	silent := figures.PolicyFigures{At: s.now, Over: figures.Window}
+	for range 3 {
+		s.gateways.report("team-0", "app-0", silent)
+		if err := s.refresh(t.Context(), "team-0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.writes) != 1 {
+		t.Errorf("with a clock that is behind a change is written %d times: %v", len(s.writes), s.writes)
+	}
+}
