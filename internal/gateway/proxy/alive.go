@@ -54,6 +54,8 @@ func (c *call) ping() []byte {
 		if query, err := url.ParseQuery(c.r.URL.RawQuery); err == nil && query.Get("alt") == "sse" {
 			return blank // without it the answer is an array
 		}
+	default:
+		// Their streams are lines, or AWS' frames.
 	}
 	return nil
 }
