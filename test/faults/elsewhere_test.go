@@ -6,12 +6,6 @@ package faults
 // elsewhere is what cannot be tested where the tests run: what, why, and what was done instead.
 var elsewhere = []struct{ what, why, instead string }{
 	{
-		"B14: keep-alive pings while a call is queued",
-		"there are none: the first ping commits a status of 200, and a call that is declined later could not say so to its SDK",
-		"`TestB14SilenceWhileQueuedEndsBeforeClientsGiveUp` and " +
-			"`TestA4AndB14DefaultsEndWaitsBeforeClientsGiveUp`: nobody is left in silence for longer than clients and balancers bear.",
-	},
-	{
 		"D3: a service mesh in the same pod", "no mesh is installed in the cluster of the tests",
 		"`TestD3EitherOrderOfWebhooksGivesAPodThatStarts` puts a native sidecar like Istio's first, before and after ours; " +
 			"`TestD3AndD15StartAndProbeNeedNoProvider` starts and probes the gateway's binary while nothing can be reached.",
