@@ -28,7 +28,7 @@ func TestStrangersBodiesLeaveRoomForTheAPIServer(t *testing.T) {
 	a := newAllowance(maxBodies)
 	for _, stranger := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"} {
 		for n := int64(maxBody); n >= 64<<10; n /= 2 {
-			for a.take(stranger, n) { //nolint:revive // until it is refused
+			for a.take(stranger, n) {
 			}
 		}
 	}

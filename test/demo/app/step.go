@@ -34,7 +34,7 @@ func appears(ctx context.Context, file string) bool {
 
 // reported writes the exit code for another container, and returns it.
 func reported(file string, code int, errOut io.Writer) int {
-	if err := os.WriteFile(file, []byte(strconv.Itoa(code)), 0o644); err != nil { //nolint:gosec // G306: others read it
+	if err := os.WriteFile(file, []byte(strconv.Itoa(code)), 0o644); err != nil {
 		fmt.Fprintln(errOut, "app:", err)
 		return exitFailed
 	}
