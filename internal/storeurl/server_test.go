@@ -12,8 +12,18 @@ func TestIsServer(t *testing.T) {
 		}
 	}
 	for _, bad := range [][2]string{
-		{"", "6379"}, {"]", ""}, {"a b", ""}, {"a,b", ""}, {"a/b", ""}, {"münchen", ""}, {"a:b", ""},
-		{"redis", "0"}, {"redis", "65536"}, {"redis", "-1"}, {"redis", "+1"}, {"redis", "http"},
+		{"", "6379"},
+		{"]", ""},
+		{"a b", ""},
+		{"a,b", ""},
+		{"a/b", ""},
+		{"münchen", ""},
+		{"a:b", ""},
+		{"redis", "0"},
+		{"redis", "65536"},
+		{"redis", "-1"},
+		{"redis", "+1"},
+		{"redis", "http"},
 	} {
 		if IsServer(bad[0], bad[1]) {
 			t.Errorf("%q is taken", bad)
