@@ -99,7 +99,7 @@ func TestFramingFollowsTheContentType(t *testing.T) {
 		m := New(op, http.Header{"Content-Type": {tc.contentType}}, dialect.MeterOptions{}, testClass)
 		var got framing
 		switch m := m.(type) {
-		case *eventMeter:
+		case *bareMeter:
 			got = framedEvents
 		case *frameMeter:
 			got = framedMessages

@@ -14,6 +14,7 @@ import (
 // The interfaces guard against a drift from the contract.
 var (
 	_ dialect.Meter = (*eventMeter)(nil)
+	_ dialect.Meter = (*bareMeter)(nil)
 	_ dialect.Meter = (*frameMeter)(nil)
 	_ dialect.Meter = (*lineMeter)(nil)
 	_ dialect.Meter = (*valueMeter)(nil)
@@ -45,7 +46,7 @@ func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classif
 		if opts.StripUsage {
 			m.strip = &stripper{}
 		}
-		return m
+		return &bareMeter{Meter: m, document: newDocumentMeter(r)}
 	case framedMessages:
 		return &frameMeter{reading: r}
 	case framedLines:

@@ -44,6 +44,9 @@ type outcome struct {
 }
 
 func outcomeOf(m dialect.Meter) outcome {
+	if b, ok := m.(*bareMeter); ok {
+		m = b.Meter
+	}
 	_, failed := m.StreamFailure()
 	return outcome{
 		Usage: m.Usage(), Content: m.ContentSeen(), Complete: m.Complete(), Failed: failed, Output: m.OutputSoFar(),
