@@ -122,7 +122,8 @@ func (s *states) write(ctx context.Context, content string) (err error) {
 	if s.known != nil {
 		m = s.known.DeepCopy()
 	}
-	m.Data = map[string]string{BudgetsKey: content}
+	// All of it is ours: what others put beside it might leave no room for a state.
+	m.Data, m.BinaryData = map[string]string{BudgetsKey: content}, nil
 	if s.known == nil {
 		m.Labels = map[string]string{"app.kubernetes.io/name": "headgate"}
 		err = s.client.Create(ctx, m)

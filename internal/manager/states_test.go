@@ -204,3 +204,21 @@ func TestAStateThatCannotBeWrittenIsAnError(t *testing.T) {
 		t.Errorf("%v after %d writes", err, writes)
 	}
 }
+
+// Whatever others put beside the state takes its room: an object holds a megabyte, and a leader whose state is not stored grants
+// nothing.
+func TestOthersTakeNoRoomFromTheState(t *testing.T) {
+	m := budgets("{}")
+	m.Data["notes.txt"], m.BinaryData = strings.Repeat("x", 1<<19), map[string][]byte{"notes.bin": make([]byte, 1<<19)}
+	s := storeOver(t, interceptor.Funcs{}, m)
+	if err := s.Store(t.Context(), stateOf(1)); err != nil {
+		t.Fatal(err)
+	}
+	var there corev1.ConfigMap
+	if err := s.client.Get(t.Context(), s.key, &there); err != nil || len(there.Data) != 1 || len(there.BinaryData) != 0 {
+		t.Errorf("beside the state there are %d keys and %d of bytes, %v", len(there.Data)-1, len(there.BinaryData), err)
+	}
+	if diff := cmp.Diff(stateOf(1), loaded(t, s)); diff != "" {
+		t.Errorf("(-stored +found)\n%s", diff)
+	}
+}
