@@ -12,7 +12,8 @@ var elsewhere = []struct{ what, why, instead string }{
 	},
 	{
 		"D2: Argo Workflows and other operators of pods that end", "they are not installed",
-		"`TestD2JobsComplete` runs Jobs and bare pods that end well and badly, which is what those make.",
+		"`TestD2JobsComplete` runs Jobs, runs of CronJobs and bare pods that end well and badly, which is what those make; " +
+			"`TestD2StepsOfWorkflowsEnd` runs pods as Argo's executor makes them, with a container that waits for the app's.",
 	},
 	{
 		"D2, E6: clusters older than the one of the tests", "one release of Kubernetes is built",
