@@ -88,7 +88,7 @@ func programmed(in Inputs, pods podView) finding {
 		return finding{metav1.ConditionFalse, in.Accepted.Reason, in.inForce()}
 	case in.NotStored != "":
 		return finding{metav1.ConditionFalse, v1alpha1.ReasonPlanNotStored, truncate(
-			"Gateways that are connected get this policy; pods that start while the coordinator is away do not: "+in.NotStored, maxMessage)}
+			"Connected gateways get this policy; pods that start now may lack its plan, or the variables that route their calls: "+in.NotStored, maxMessage)}
 	case n.Matching == 0:
 		return finding{metav1.ConditionTrue, v1alpha1.ReasonNoMatchingPods, "No pod matches; the first that does gets this policy at once."}
 	case n.Injected == 0:
