@@ -9,8 +9,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 )
 
-// bareMeter meters what is said to be server-sent events. Some servers and proxies put a document in their place, an error for
-// the most part: no line of an event begins like one.
+// bareMeter meters what is said to be server-sent events. Some servers and proxies put a document in their place, or an array of
+// them, errors for the most part: no line of an event begins like one.
 type bareMeter struct {
 	dialect.Meter
 	// document reads it; nil once it is known what comes.
@@ -31,8 +31,11 @@ func (m *bareMeter) begin(p []byte) {
 	if len(first) == 0 {
 		return
 	}
-	if m.bare = first[0] == '{' || first[0] == '['; m.bare {
-		m.Meter = m.document
+	switch first[0] {
+	case '{':
+		m.Meter, m.bare = m.document, true
+	case '[':
+		m.Meter = &valueMeter{reading: m.document.reading, whole: true}
 	}
 	m.document = nil
 }

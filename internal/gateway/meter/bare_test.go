@@ -18,6 +18,7 @@ func TestADocumentInThePlaceOfEventsIsReadAsOne(t *testing.T) {
 		"half an error":    {`{"type":"error","error":{"type":"overloaded_`, true, false, true, -1},
 		"events":           {"data: {\"type\":\"message_stop\"}\n\n", false, true, false, -1},
 		"events, a mark":   {"\ufeff: {\n\ndata: {\"type\":\"message_stop\"}\n\n", false, true, false, -1},
+		"an array":         {`[{"type":"error","error":{"type":"overloaded_error","message":"x"}}]`, true, true, false, -1},
 		"nothing":          {" \n", false, false, false, -1},
 		"an event with it": {"x\n{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n", false, false, false, -1},
 	} {

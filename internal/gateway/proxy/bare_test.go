@@ -22,6 +22,7 @@ func TestA11AnErrorThatIsADocumentInPlaceOfEventsIsRetriedToo(t *testing.T) {
 		"an overload":           {overloaded, 0, 2},
 		"a throttle, on a line": {throttled + "\n", 0, 2},
 		"in pieces":             {overloaded, 20 * time.Millisecond, 2},
+		"in an array":           {"[" + overloaded + "]", 0, 2},
 		"always":                {overloaded, 0, 4},
 		"a wrong request":       {wrong, 0, 1},
 		"an answer":             {okMessage, 0, 1},
