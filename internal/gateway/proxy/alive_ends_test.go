@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -305,6 +306,42 @@ func TestB14WhoHasHeardAPingIsNotPutOff(t *testing.T) {
 				})
 				w.atRest()
 			}, func(o *Options) { o.Deferrals = kept })
+		})
+	}
+}
+
+// TestB14ConnectionsServeOnBehindPings: no limit that was set for a ping or an error outlives it, however the stream ended.
+func TestB14ConnectionsServeOnBehindPings(t *testing.T) {
+	form := aliveForms["Anthropic"]
+	for name, answer := range map[string]func(w http.ResponseWriter){
+		"a stream": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, form.answer)
+		},
+		"an error": func(w http.ResponseWriter) { fail(w, http.StatusBadRequest, providerFull) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := behind(25*time.Second, func(w http.ResponseWriter, _ *http.Request) { answer(w) })
+			simulate(t, s, onePolicy(slotOf(form.route, form.dialect, 2*time.Minute)), func(w *world) {
+				w.occupied(form.path, form.body, func() {
+					conn := w.dialled()
+					defer func() { _ = conn.Close() }()
+					read := bufio.NewReader(conn)
+					for i := range 3 {
+						_, _ = io.WriteString(conn, requestOf(form.path, form.body))
+						resp, err := http.ReadResponse(read, nil)
+						if err != nil {
+							t.Fatalf("call %d: %v", i, err)
+						}
+						body, err := io.ReadAll(resp.Body)
+						if pinged := bytes.Contains(body, []byte(form.ping)); err != nil || pinged != (i == 0) {
+							t.Errorf("call %d: %q %v", i, body, err)
+						}
+						time.Sleep(2 * stallTime)
+					}
+				})
+				w.atRest()
+			})
 		})
 	}
 }
