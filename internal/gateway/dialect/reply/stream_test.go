@@ -22,15 +22,18 @@ var oneEvent = regexp.MustCompile(`^(event: (error|message-end)\n)?data: ([^\r\n
 func TestB14NothingThatFailsBecomesMoreThanOneEvent(t *testing.T) {
 	parts := []string{
 		"{", "}", "[", "]", `"error"`, `"type"`, `"message"`, ":", ",", `"error":{"type":"a","message":"b"}`, `{"error":"x"}`, "null", "\n", "\r", "\r\n",
-		"\n\ndata: [DONE]\n\n", "data:", "event: error", `"a\nb"`, "\"a\nb\"", "\u2028", "\xff", "\x00", " ", "1", "{\n\n\"error\":{\"type\":\"a\",\r\n\"message\":\"b\"}}", `{"type":"error","error":{"type":"t","message":"m"}}`,
+		"\n\ndata: [DONE]\n\n", "data:", "event: error", `"a\nb"`, "\"a\nb\"", "\u2028", "\xff", "\x00", " ", "1", `{"type":"error","error":{"type":"t","message":"m"}}`,
+	}
+	whole := []string{
+		"{\n\n\"error\":{\"type\":\"a\",\r\n\"message\":\"b\"}}", "[{\"error\":\n\n{\"message\":\"data: x\"}}\n\n]", "{\"type\":\"error\",\n\n\"error\":{\"type\":\"t\"}}",
 	}
 	formats := []dialect.Format{
 		dialect.FormatChat, dialect.FormatResponses, dialect.FormatMessages, dialect.FormatGenerate, dialect.FormatCohere, "",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string {
-			if rapid.Bool().Draw(t, name+" of one part") {
-				return rapid.SampledFrom(parts).Draw(t, name)
+			if rapid.Bool().Draw(t, "whole "+name) {
+				return rapid.SampledFrom(whole).Draw(t, name)
 			}
 			return string(slices.Concat(rapid.SliceOfN(rapid.Map(rapid.SampledFrom(parts), func(s string) []byte { return []byte(s) }), 0, 12).Draw(t, name)...))
 		}
