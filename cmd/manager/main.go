@@ -12,6 +12,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/headgate-dev/headgate/internal/logs"
 	"github.com/headgate-dev/headgate/internal/manager"
 )
 
@@ -48,6 +49,7 @@ func run(args []string) error {
 	}
 	log := opts.Logger(os.Stderr)
 	slog.SetDefault(log)
+	logs.Library(log) // after it, since it has the same lines written
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
