@@ -50,6 +50,9 @@ func (c *caller) end(r *row) int {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Api-Key", appKey)
+	// A connection that was made for another call and never used is closed by the gateway after a while, and a busy client may
+	// choose it before it hears of that. An empty list has net/http try once more there, and is not sent.
+	req.Header["Idempotency-Key"] = []string{}
 	for i := 0; i < len(r.headers); i += 2 {
 		req.Header.Set(r.headers[i], r.headers[i+1])
 	}
