@@ -41,6 +41,7 @@ type reply struct {
 // send writes bytes as they are, and returns the answer, and whatever comes behind it until the gateway closes or says nothing
 // more.
 func (h *hostile) send(t *testing.T, bytes string) (replies []reply, closed bool) {
+	t.Helper()
 	return h.exchange(t, bytes, 1)
 }
 
