@@ -114,7 +114,7 @@ func (p *parts) makeManager() (err error) {
 }
 
 func (p *parts) addCertificates() error {
-	return errors.Join(p.mgr.Add(p.source), p.mgr.Add(p.source.Issuer()))
+	return errors.Join(metrics.Registry.Register(p.source), p.mgr.Add(p.source), p.mgr.Add(p.source.Issuer()))
 }
 
 func (p *parts) addCoordinator() error {

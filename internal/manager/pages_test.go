@@ -5,19 +5,24 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/headgate-dev/headgate/internal/certs"
 	"github.com/headgate-dev/headgate/internal/connections"
 	"github.com/headgate-dev/headgate/internal/testing/freeport"
 )
@@ -103,4 +108,33 @@ func scrape(ctx context.Context, url string) (string, error) {
 	defer resp.Body.Close()
 	page, err := io.ReadAll(resp.Body)
 	return string(page), err
+}
+
+// TestD8TheTimeThatIsLeftIsServed: a metric that is documented and that nobody registered would be missed when it matters.
+func TestD8TheTimeThatIsLeftIsServed(t *testing.T) {
+	scheme, err := Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "https://127.0.0.1:1"}, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: none}, HealthProbeBindAddress: none,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parts{mgr: mgr, source: certs.New(fake.NewClientBuilder().WithScheme(scheme).Build(), certs.Options{Namespace: system})}
+	if err := p.addCertificates(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { metrics.Registry.Unregister(p.source) })
+	if err := errors.Join(p.source.Issuer().Step(t.Context()), p.source.Step(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	metricsPages().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	for _, certificate := range []string{"ca", "leaf"} {
+		if want := `headgate_certificate_expiry_seconds{certificate="` + certificate + `"} `; !strings.Contains(w.Body.String(), want) {
+			t.Errorf("nothing serves %s", want)
+		}
+	}
 }

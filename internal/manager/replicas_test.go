@@ -268,6 +268,14 @@ func TestE10TwoReplicasTakeOver(t *testing.T) {
 	replicas := []*replica{startReplica(t, binary, kubeconfig), startReplica(t, binary, kubeconfig)}
 	for _, r := range replicas {
 		eventually(t, r.ready)
+		// One metric of each part that has some.
+		for _, name := range []string{
+			"headgate_certificate_expiry_seconds", "headgate_coordinator_reports_total", "headgate_injections_total",
+		} {
+			if page, err := scrape(t.Context(), "http://"+r.metrics+"/metrics"); err != nil || !strings.Contains(page, "\n"+name) {
+				t.Errorf("%s is not served: %v", name, err)
+			}
+		}
 	}
 
 	var leads, follows *replica
