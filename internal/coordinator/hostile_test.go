@@ -311,6 +311,36 @@ func TestStreamsEndWithTheirPodAndToken(t *testing.T) {
 			}
 		})
 	})
+	t.Run("token that is not replaced", func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
+			w, r := running(t)
+			defer r.kill()
+			pod := w.pod("ns", "a", nil)
+			began := time.Now()
+			w.mu.Lock()
+			w.expires = began.Add(20 * time.Second)
+			w.mu.Unlock()
+			c := w.raw(token(pod))
+			defer c.close()
+			must(t, c.Send(hello(pod)))
+			ended := make(chan connect.Code, 1)
+			go func() { ended <- c.end() }()
+			for {
+				select {
+				case code := <-ended:
+					if took := time.Since(began); code != connect.CodeUnauthenticated || took < 19*time.Second || took > 25*time.Second {
+						t.Errorf("it ended with %v after %v", code, took)
+					}
+					return
+				case <-time.After(time.Second):
+					_ = c.Send(reportOf()) // it is not silence that ends it
+				}
+				if time.Since(began) > time.Minute {
+					t.Fatal("it goes on without a token")
+				}
+			}
+		})
+	})
 	t.Run("token", func(t *testing.T) {
 		bubble.Run(t, func(t *testing.T) {
 			w, r := running(t)
@@ -339,30 +369,37 @@ func TestStreamsEndWithTheirPodAndToken(t *testing.T) {
 	})
 }
 
+// A namespace's bound is below that of all, so that no tenant takes everybody's places.
 func TestStreamsAreBounded(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t)
-		r := w.start("a", coordinator.Bounds{Streams: 3, NamespaceStreams: 2}, nil)
+		r := w.start("a", coordinator.Bounds{Streams: 4, NamespaceStreams: 2}, nil)
 		defer r.kill()
 		w.lead("a")
-		codes := map[connect.Code]int{}
-		for _, pod := range []figures.Pod{
-			w.pod("ns", "a", nil), w.pod("ns", "b", nil), w.pod("ns", "c", nil), w.pod("other", "a", nil), w.pod("other", "b", nil),
+		for _, tc := range []struct {
+			pod  figures.Pod
+			want connect.Code
+		}{
+			{w.pod("ns", "a", nil), 0},
+			{w.pod("ns", "b", nil), 0},
+			{w.pod("ns", "c", nil), connect.CodeResourceExhausted},
+			{w.pod("other", "a", nil), 0},
+			{w.pod("other", "b", nil), 0},
+			{w.pod("third", "a", nil), connect.CodeResourceExhausted},
 		} {
-			c := w.raw(token(pod))
+			c := w.raw(token(tc.pod))
 			defer c.close()
-			must(t, c.Send(hello(pod)))
+			must(t, c.Send(hello(tc.pod)))
 			ended := make(chan connect.Code, 1)
 			go func() { ended <- c.end() }()
+			var got connect.Code
 			select {
-			case code := <-ended:
-				codes[code]++
+			case got = <-ended:
 			case <-time.After(5 * time.Second):
-				codes[0]++
 			}
-		}
-		if codes[0] != 3 || codes[connect.CodeResourceExhausted] != 2 {
-			t.Errorf("streams by how they ended: %v", codes)
+			if got != tc.want {
+				t.Errorf("the stream of %s/%s ended with %v, want %v", tc.pod.Namespace, tc.pod.Name, got, tc.want)
+			}
 		}
 	})
 }

@@ -147,6 +147,23 @@ func TestRedirectsOfCallbacksAreNotFollowed(t *testing.T) {
 	}
 }
 
+// TestNoProxyStandsBeforeACallback, also once other certificates are trusted: it would look names up itself.
+func TestNoProxyStandsBeforeACallback(t *testing.T) {
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range 2 {
+		if c.transport.Load().Proxy != nil {
+			t.Error("deliveries go by the proxies of the environment")
+		}
+		if err := c.Trust(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestANameThatLeadsIntoThePodIsNotDialled: with the real dialler, whatever a resolver says.
 func TestANameThatLeadsIntoThePodIsNotDialled(t *testing.T) {
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was called") }))
