@@ -66,8 +66,7 @@ func (p *Pool) Needs(now time.Time) Needs {
 			}
 			continue
 		}
-		most := max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
-		if lack := min(p.waiting(b)-have[b], most); lack > trifle*b.Capacity {
+		if lack := min(p.waiting(b)-have[b], p.atMost(b)); lack > trifle*b.Capacity {
 			out.Small = append(out.Small, Amount{b.Name, lack})
 		}
 	}

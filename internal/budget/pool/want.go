@@ -109,7 +109,7 @@ func (p *Pool) wantSmall(a *account, lane *laneBook, w *Want) {
 		if more <= trifle*b.Capacity || !a.holder.mayTouch(b) {
 			continue
 		}
-		class, most := small, max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall)
+		class, most := small, p.atMost(b)
 		if b.Kind == budget.Slots {
 			class, more, most = i, math.Floor(more), b.Capacity
 		} else if k.outstanding()-k.bulk > most {
@@ -118,6 +118,9 @@ func (p *Pool) wantSmall(a *account, lane *laneBook, w *Want) {
 		a.claim(lane, class).left[i] = min(more, most)
 	}
 }
+
+// atMost is what a lane may ask for at once, and the most that lies unspent with a holder that asks: two intervals' refill.
+func (p *Pool) atMost(b *purse) float64 { return max(2*b.Rate*p.cfg.Interval.Seconds(), b.SmallCall) }
 
 // claim returns the claim of a lane and class.
 func (a *account) claim(lane *laneBook, class int) *claim {

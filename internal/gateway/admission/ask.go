@@ -16,6 +16,18 @@ func (m *mirror) mayAsk(now time.Time) bool {
 	return !m.declared && now.Sub(m.heard) >= askAgain && now.Sub(m.asked) >= askAgain
 }
 
+// asksLocked says that t goes past the mirror, if that would keep it for as long as another is let past, or for good. One that has
+// room for it, or will have soon, keeps nobody from hearing an answer: that a provider served what its word allows says nothing
+// against that word. mu is held.
+func (g *Gate) asksLocked(t *Ticket, m *mirror, now time.Time) bool {
+	if !m.known || !m.mayAsk(now) {
+		return false
+	}
+	amount, atLeast, counts := t.cost(m.budget)
+	lacks := min(amount, m.capacity) - g.sched.Level(m.id, now)
+	return counts && (atLeast > m.capacity || lacks > m.pace*askAgain.Seconds())
+}
+
 // askedLocked notes that t goes past mirrors: the next one waits for its answer, or as long again; mu is held.
 func (g *Gate) askedLocked(t *Ticket, now time.Time) {
 	grp := g.groups[t.Account]

@@ -87,3 +87,40 @@ func TestOfManyThatWaitOneAsks(t *testing.T) {
 		}
 	})
 }
+
+// TestAWordThatIsKeptIsNotForgotten: a provider that states its limit once, in a refusal say, and serves what that allows for hours
+// is not sent all at once then, whether there was room all the time or calls waited for it.
+func TestAWordThatIsKeptIsNotForgotten(t *testing.T) {
+	for name, every := range map[string]time.Duration{"with room": 30 * time.Second, "with none": 6 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate(facts.AsProduced)
+				defer g.Close()
+				first := ticket(100, 10)
+				g.Enter(first, time.Now())
+				g.Observe(first, reading(plan.InputTokens, 1000, 0), time.Now())
+				g.Release(first, Settlement{Kind: Rejected})
+				for range int(3 * askAgain / every) {
+					c := ticket(100, 10)
+					for g.Enter(c, time.Now()); g.Verdict(c).State == budget.Queued; {
+						time.Sleep(100 * time.Millisecond)
+					}
+					c.Sent = time.Now()
+					time.Sleep(every)
+					g.Succeeded(c)
+					g.Release(c, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 100, Output: 10}})
+				}
+				went := 0
+				for range 50 {
+					c := ticket(100, 10)
+					if g.Enter(c, time.Now()).State == budget.Admitted {
+						went++
+					}
+				}
+				if went > 10 {
+					t.Errorf("%d calls of 100 go at once past a bucket of 1,000", went)
+				}
+			})
+		})
+	}
+}

@@ -29,7 +29,7 @@ func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 	}
 	g.recoverLocked(grp, now)
 	for i, m := range grp.mirrors {
-		if t.asks[i] = m.known && m.mayAsk(now); m.known && !t.asks[i] {
+		if t.asks[i] = g.asksLocked(t, m, now); m.known && !t.asks[i] {
 			t.add(m.budget, m.id, part{mirror: m})
 		}
 	}
