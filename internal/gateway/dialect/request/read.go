@@ -104,6 +104,8 @@ func (r *reader) member(n role) {
 		r.Skip()
 	case model:
 		r.model()
+	case otherModel:
+		r.otherModel()
 	case models:
 		r.models()
 	case stream:
@@ -146,6 +148,15 @@ func (r *reader) model() {
 	if name := r.name(); name != "" {
 		r.request.Name(name)
 	}
+}
+
+// otherModel is not the model where there is one in the letters that all providers read: most take no notice of another.
+func (r *reader) otherModel() {
+	if r.request.Model == "" {
+		r.model()
+		return
+	}
+	r.request.MayName(r.name())
 }
 
 // name reads the name of a model; "" for any other value, which is skipped.

@@ -20,6 +20,8 @@ const (
 	// Roles of members of the body itself.
 
 	model
+	// otherModel is it in other letters.
+	otherModel
 	models
 	stream
 	streamOptions
@@ -91,7 +93,9 @@ func (t table) whatever(key jsonscan.String) role {
 		return n
 	}
 	switch n = t[strings.ToLower(key.Value())]; n {
-	case model, models, maxTokens, choices, settings, prompt:
+	case model:
+		return otherModel
+	case models, maxTokens, choices, settings, prompt:
 		return n
 	default:
 		return other
