@@ -15,19 +15,9 @@ func (m *Member) Draw(now time.Time) pool.Report {
 	defer m.mu.Unlock()
 	m.catchUp(now)
 	m.charge(now)
-	m.space()
 	r := m.holder.Report(m.demand(now), m.at)
 	m.reported(&r, now)
 	return r
-}
-
-// space sets how soon another early draw may follow: soon after a rest, when nothing is known of what comes, and then later and later.
-func (m *Member) space() {
-	if m.early || m.holder.News() {
-		m.spacing = min(2*m.spacing, interval/10)
-	} else {
-		m.spacing = interval / 100
-	}
 }
 
 // reported goes on after a report: what it gives back is not there any longer.
@@ -94,7 +84,7 @@ func (m *Member) Due(now time.Time) time.Time {
 
 func (m *Member) due(now time.Time) time.Time {
 	due := now.Add(m.holder.Due(m.at).Sub(m.at))
-	if soon := m.drawn.Add(m.spacing); (m.early || m.holder.News()) && soon.Before(due) {
+	if soon := m.drawn.Add(interval / 10); m.early && soon.Before(due) {
 		return soon
 	}
 	return due

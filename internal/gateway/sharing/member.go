@@ -82,8 +82,6 @@ type Member struct {
 	// drawn is when demand was last worked out, early that more is needed than was asked for then.
 	drawn time.Time
 	early bool
-	// spacing is how soon after a draw an early one may follow.
-	spacing time.Duration
 	// announced is what Due said last, noticed that it is as early as the holder has it.
 	announced time.Time
 	noticed   bool
@@ -103,7 +101,7 @@ type Member struct {
 
 // New returns a member for route; maxGateways bounds the safe shares of limits that are of no account.
 func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Member {
-	m := &Member{opts: opts, now: opts.Clock, route: plan.Route{}, maxGateways: maxGateways, started: now, drawn: now, spacing: interval / 10, expectedAt: now}
+	m := &Member{opts: opts, now: opts.Clock, route: plan.Route{}, maxGateways: maxGateways, started: now, drawn: now, expectedAt: now}
 	if m.now == nil {
 		m.now = time.Now
 	}

@@ -64,10 +64,10 @@ func TestCallsAfterARestWaitForOneAnswer(t *testing.T) {
 }
 
 // TestCallsAfterARestAreAskedForSoon: where a gateway is granted two intervals' refill at once and no more, though the pool is full, it
-// draws again as soon as it has spent that: ten calls need five draws, 20, 40, 80 and 100 milliseconds apart.
+// draws again when it has spent that, and not an interval later: ten calls need five draws, a tenth of an interval apart.
 func TestCallsAfterARestAreAskedForSoon(t *testing.T) {
 	w := rested(t, 120_000, 3)
-	if got := longest(w, w.members[1], 10, 2000); got > 240*time.Millisecond+answered {
+	if got := longest(w, w.members[1], 10, 2000); got > 4*interval/10+answered {
 		t.Errorf("one of ten calls after a rest waited %v", got)
 	}
 }
