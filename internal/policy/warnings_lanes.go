@@ -129,18 +129,19 @@ func (w *warner) laneBytes(at *field.Path, lane *plan.Lane) {
 	}
 }
 
-// laneKeepAlive finds pings that no client ever hears.
+// laneKeepAlive finds pings that no client ever hears, and says where only some do.
 func (w *warner) laneKeepAlive(at *field.Path, lane *plan.Lane) {
 	longest := min(lane.MaxWaitMillis, w.route.Deadline.DefaultMillis)
 	switch {
 	case !lane.KeepAlive:
-	case w.route.Dialect == string(v1alpha1.DialectBedrock):
-		w.warn(at, "%s has no streams of server-sent events, so that nothing is sent while a call waits: leave it out", w.route.Dialect)
 	case lane.MaxDepth == 0:
 		w.warn(at, "no call waits in a queue of depth 0, so that nothing is sent: raise queue.maxDepth, or leave it out")
 	case longest <= plan.PingEvery.Milliseconds():
 		w.warn(at, "calls wait %s at most, and the first ping would come after %s: raise queue.maxWait and the deadline, or leave it out",
 			millis(longest), millis(plan.PingEvery.Milliseconds()))
+	case w.route.Dialect == string(v1alpha1.DialectBedrock):
+		w.warn(at, "of %s's streams only those of chat completions, responses and messages are server-sent events: clients of converse "+
+			"and invoke, and of signed requests, hear no pings", w.route.Dialect)
 	}
 }
 

@@ -29,11 +29,16 @@ func (Dialect) Refusal(r dialect.Refusal) (int, http.Header, []byte) {
 	return status, h, reply.JSON(errorBody{Message: r.Message})
 }
 
-// StreamError implements dialect.Dialect. It has no server-sent events.
-func (Dialect) StreamError(_ dialect.Operation, f dialect.StreamFailure) []byte {
-	return eventstream.Append(nil, []eventstream.Header{
-		{Name: ":exception-type", Value: "serviceUnavailableException"},
-		{Name: ":content-type", Value: "application/json"},
-		{Name: ":message-type", Value: "exception"},
-	}, reply.JSON(errorBody{Message: f.Message}))
+// StreamError implements dialect.Dialect. What Bedrock serves in the formats of others has their events.
+func (Dialect) StreamError(op dialect.Operation, f dialect.StreamFailure) []byte {
+	switch op.Format {
+	case dialect.FormatChat, dialect.FormatResponses, dialect.FormatMessages:
+		return reply.StreamError(op.Format, f)
+	default:
+		return eventstream.Append(nil, []eventstream.Header{
+			{Name: ":exception-type", Value: "serviceUnavailableException"},
+			{Name: ":content-type", Value: "application/json"},
+			{Name: ":message-type", Value: "exception"},
+		}, reply.JSON(errorBody{Message: f.Message}))
+	}
 }
