@@ -144,9 +144,10 @@ type LaneQueue struct {
 
 	// keepAlive is what the client of a stream of server-sent events hears while its call waits. None is
 	// nothing, so that a call that is refused in the end has its status. With Pings it has status 200 and a
-	// comment after 10s, and another every 10s; what fails after that is an error event of the provider's
-	// shape in the stream, and the provider's headers are lost. Other calls wait in silence, and what is
-	// refused at once has its status, always. Absent means None.
+	// comment 10s after the call came, or as soon as it waits after that, and another every 10s; what fails
+	// after that is an error event of the provider's shape in the stream, and the provider's headers are
+	// lost. Other calls wait in silence, and what is refused at once has its status, always. Absent means
+	// None.
 	// +optional
 	KeepAlive KeepAlive `json:"keepAlive,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
@@ -28,10 +29,18 @@ func (c *call) stayAlive() {
 	if c.alive == nil {
 		ctx, leave := context.WithCancelCause(c.r.Context())
 		c.r = c.r.WithContext(ctx)
-		c.alive = newAlive(c.w, c.ping(), c.g.opts.PingEvery, leave)
+		c.alive = newAlive(c.w, c.ping(), c.asked(), c.g.opts.PingEvery, leave)
 		c.w = c.alive
 	}
-	c.alive.wait(c.sends, c.now())
+	c.alive.wait(c.now())
+}
+
+// asked is when the client began to wait for its answer, on whichever route.
+func (c *call) asked() time.Time {
+	if c.from != nil {
+		return c.from.arrived
+	}
+	return c.arrived
 }
 
 // maySpeak says whether a call's answer can begin before there is one: its client reads events, its connection carries a
@@ -89,7 +98,14 @@ func (c *call) streamFailure(status int, h http.Header, body []byte) []byte {
 	case status == statusClientLeft:
 		f.Message = who + "the call was given up, since its client had left. " + c.notSent()
 	case status < http.StatusMultipleChoices:
-		f = dialect.StreamFailure{Status: http.StatusBadGateway, Message: who + c.cfg.display + " answered, and not with a stream."}
+		f.Status = http.StatusBadGateway
+		is, _ := opensError(f.Document)
+		if !is { // else it is nothing but an error, and says it
+			f.Document = nil
+		}
+		if !is || f.Message == "" {
+			f.Message = who + c.cfg.display + " answered, and not with a stream."
+		}
 	case f.Message == "":
 		f.Message = who + c.cfg.display + " answered with status " + strconv.Itoa(status) + "."
 	}

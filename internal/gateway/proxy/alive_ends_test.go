@@ -28,6 +28,14 @@ func gzipped(text string) string {
 
 const providerFull = `{"type":"error","error":{"type":"rate_limit_error","message":"the provider is full"}}`
 
+// asStream answers with what is called an event stream.
+func asStream(text string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, text)
+	}
+}
+
 // failedBehindPings is a call that waits for 30 s and then fails: what its client gets behind the pings.
 type failedBehindPings struct {
 	provider      func(w http.ResponseWriter, r *http.Request)
@@ -115,6 +123,44 @@ var failuresBehindPings = map[string]failedBehindPings{
 	"a document": {
 		provider: func(w http.ResponseWriter, _ *http.Request) { answerOK(w) },
 		kind:     "api_error", message: "answered, and not with a stream", outcome: outcomeFailed, sends: 1,
+	},
+	"an error that is called a stream": {
+		provider: asStream(`{"type":"error","error":{"type":"invalid_request_error","message":"no such field"}}`),
+		kind:     "invalid_request_error", message: "no such field", outcome: outcomeFailed, sends: 1,
+	},
+	"one of another shape": {
+		provider: asStream("\ufeff \n{\"error\":{\"message\":\"no such model\",\"type\":\"invalid_request_error\",\"code\":\"model_not_found\"}}"),
+		kind:     "api_error", message: "no such model", outcome: outcomeFailed, sends: 1,
+	},
+	"a document that is called a stream": {
+		provider: asStream(`{"type":"message","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`),
+		kind:     "api_error", message: "answered, and not with a stream", outcome: outcomeFailed, sends: 1,
+	},
+	"a page that is called a stream": {
+		provider: asStream("<html>\n\ndata: x\n\n</html>" + strings.Repeat("\n", peekBytes)),
+		kind:     "api_error", message: "answered, and not with a stream", outcome: outcomeTruncated, sends: 1,
+	},
+	"a document that breaks off": {
+		provider: func(w http.ResponseWriter, r *http.Request) {
+			asStream(`{"type":"message","content":[{"type":"text","text":"`+strings.Repeat("x", 2*peekBytes))(w, r)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		kind: "api_error", message: "answered, and not with a stream", outcome: outcomeTruncated, sends: 1,
+	},
+	"an answer without a body": {
+		provider: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		kind:     "api_error", message: "answered, and not with a stream", outcome: outcomeFailed, sends: 1,
+	},
+	"a long error that breaks off": {
+		provider: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10000000")
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 4*maxFailureBody))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		kind: "api_error", message: "Anthropic answered with status 500.", outcome: outcomeFailed, sends: 1,
 	},
 	"nothing": {
 		provider: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },

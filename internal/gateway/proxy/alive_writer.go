@@ -18,7 +18,7 @@ const pingTime = 5 * time.Second
 
 // alive is the response to a client that reads a stream and hears something while its call waits. It begins with the first
 // ping: status 200 and an event stream. What the call answers after that goes on in the same response where it is an event
-// stream, too, and else is held, to become an event of its end; an answer before is what it is.
+// stream, too, as its first bytes tell, and else is held, to become an event of its end; an answer before is what it is.
 //
 // Its call writes to it like to any other response, from one goroutine; pings are a timer's.
 type alive struct {
@@ -31,9 +31,8 @@ type alive struct {
 	// header is what the call says: the client's, while nothing was sent.
 	header http.Header
 
-	// due is when silence ends that has lasted since the call came, or since the sends before.
-	due   time.Time
-	sends int
+	// due is when silence ends that has lasted since the call came.
+	due time.Time
 	// waiting: the call waits in a queue; begun: the response has.
 	waiting, begun atomic.Bool
 
@@ -41,23 +40,26 @@ type alive struct {
 	timer *time.Timer
 	// answered: the call has begun its answer, and no ping may come any more.
 	answered bool
-	held     bool
-	ended    bool
-	status   int
-	body     []byte
+	// course is what becomes of it behind pings, and typed says that it is called an event stream.
+	course course
+	typed  bool
+	ended  bool
+	status int
+	// body is what is held of it.
+	body []byte
 }
 
-func newAlive(w http.ResponseWriter, ping []byte, every time.Duration, leave context.CancelCauseFunc) *alive {
-	return &alive{w: w, rc: http.NewResponseController(w), ping: ping, every: every, leave: leave, header: http.Header{}}
+func newAlive(w http.ResponseWriter, ping []byte, since time.Time, every time.Duration, leave context.CancelCauseFunc) *alive {
+	return &alive{
+		w: w, rc: http.NewResponseController(w), ping: ping, every: every, leave: leave, header: http.Header{}, due: since.Add(every),
+	}
 }
 
-// wait is called when the call begins to wait in a queue.
-func (a *alive) wait(sends int, now time.Time) {
+// wait is called when the call begins to wait in a queue. Where the provider took so long to refuse it that silence has lasted
+// long enough by then, it ends at once.
+func (a *alive) wait(now time.Time) {
 	if a.begun.Load() {
 		return // pings go on until there is an answer, also while the provider is asked
-	}
-	if a.due.IsZero() || a.sends != sends {
-		a.due, a.sends = now.Add(a.every), sends
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,40 +139,42 @@ func (a *alive) WriteHeader(status int) {
 		a.w.WriteHeader(status)
 		return
 	}
-	a.held = status != http.StatusOK || !goesOn(a.header)
-}
-
-const eventStream = "text/event-stream"
-
-// goesOn says that the body of an answer can go on where pings were.
-func goesOn(h http.Header) bool {
-	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(media), eventStream) && encoding(h) == ""
+	a.course, a.typed = courseOf(status, a.header)
 }
 
 // Write implements http.ResponseWriter.
 func (a *alive) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
-	if !a.isHeld() {
-		return a.w.Write(p)
+	if out := a.takes(p); len(out) > 0 {
+		if _, err := a.w.Write(out); err != nil {
+			return 0, err
+		}
 	}
-	a.body = append(a.body, p[:min(len(p), maxFailureBody-len(a.body))]...)
 	return len(p), nil
 }
 
 // FlushError is for http.ResponseController.
 func (a *alive) FlushError() error {
-	if a.isHeld() {
+	a.mu.Lock()
+	held := a.course == isHeld
+	a.mu.Unlock()
+	if held {
 		return nil
 	}
 	return a.rc.Flush()
 }
 
-func (a *alive) isHeld() bool {
+// tells says that the client will hear of the answer's end by an event, whatever that end is.
+func (a *alive) tells() bool {
+	if a == nil {
+		return false
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.held
+	return a.tellsLocked()
 }
+
+func (a *alive) tellsLocked() bool { return a.begun.Load() && (a.course != goesOn || !a.answered) }
 
 // Unwrap is for http.ResponseController.
 func (a *alive) Unwrap() http.ResponseWriter { return a.w }
@@ -183,7 +187,7 @@ func (a *alive) end(event func(status int, h http.Header, body []byte) []byte) (
 	defer a.mu.Unlock()
 	a.ended = true
 	a.timer.Stop()
-	if a.begun.Load() && (a.held || !a.answered) {
+	if a.tellsLocked() {
 		_ = a.sendLocked(event(a.status, a.header, a.body), stallTime)
 		return true
 	}

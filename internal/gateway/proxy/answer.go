@@ -203,7 +203,7 @@ func (c *call) endAnswer(end ending) {
 	case !c.begun && c.r.Context().Err() == nil:
 		c.unreachable(errTruncated)
 		c.outcome, c.reason = outcomeTruncated, reasonTruncated
-	case c.begun:
+	case c.begun && !c.alive.tells():
 		// The server then closes the connection without the end that would make it look complete.
 		panic(http.ErrAbortHandler)
 	}
