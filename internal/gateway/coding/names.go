@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// most bounds the codings that were applied one after the other.
-const most = 3
+// most bounds the codings that were applied one after the other. Clients and providers apply one.
+const most = 2
 
 // Names are the content codings that headers state, in the order in which they are to be undone; none where that is only
 // identity.
@@ -27,7 +27,16 @@ func Names(h http.Header) []string {
 	return names
 }
 
-// Readable says that all of the codings are read.
+// Readable says that all of the codings are read, and no two of them have windows of megabytes.
 func Readable(names []string) bool {
-	return len(names) <= most && !slices.ContainsFunc(names, func(name string) bool { return readers[name] == nil })
+	windows := 0
+	for _, name := range names {
+		if readers[name] == nil {
+			return false
+		}
+		if windowed(name) {
+			windows++
+		}
+	}
+	return len(names) <= most && windows <= 1
 }

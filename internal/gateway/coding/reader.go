@@ -12,7 +12,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -34,47 +33,41 @@ var readers = map[string]func(r *bufio.Reader) (io.Reader, error){
 	"zstd":    unzstd,
 }
 
-// oneWindow is held while a body is read whose coding has a window of megabytes, for a body of bytes: they come in crowds.
-var oneWindow sync.Mutex
+// windowed says that a coding has a window of megabytes.
+func windowed(name string) bool { return name == "br" || name == "zstd" }
 
-// Reader reads a body without its codings. It must be closed.
-type Reader struct {
+// reader reads a body without its codings. It must be closed.
+type reader struct {
 	io.Reader
 
 	closers []func()
 }
 
-// Open begins to read a body without the codings that Names names. The body must not change until it is closed.
-func Open(names []string, body []byte) (*Reader, error) {
+// open begins to read a body without the codings that Names names, with no more effort than is allowed.
+func open(names []string, body []byte, e *effort) (*reader, error) {
 	if !Readable(names) {
 		return nil, errUnknown
 	}
-	r := &Reader{Reader: bytes.NewReader(body)}
-	if slices.Contains(names, "br") || slices.Contains(names, "zstd") {
-		oneWindow.Lock()
-		r.closers = append(r.closers, oneWindow.Unlock)
-	}
+	r := &reader{Reader: bytes.NewReader(body)}
 	for _, name := range names {
-		below, err := readers[name](bufio.NewReader(r.Reader))
+		l := &layer{below: r.Reader, effort: e}
+		decoder, err := readers[name](bufio.NewReader(l))
 		if err != nil {
-			_ = r.Close()
-			return nil, err
+			r.close()
+			return nil, e.errorOr(err)
 		}
-		r.Reader = below
-		if c, ok := below.(io.Closer); ok {
+		r.Reader = &output{layer: l, decoder: decoder}
+		if c, ok := decoder.(io.Closer); ok {
 			r.closers = append(r.closers, func() { _ = c.Close() })
 		}
 	}
 	return r, nil
 }
 
-// Close implements io.Closer.
-func (r *Reader) Close() error {
+func (r *reader) close() {
 	for _, closer := range slices.Backward(r.closers) {
 		closer()
 	}
-	r.closers = nil
-	return nil
 }
 
 func unzip(r *bufio.Reader) (io.Reader, error) {

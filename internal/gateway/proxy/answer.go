@@ -95,7 +95,7 @@ func (c *call) meter(h http.Header, stream bool) dialect.Meter {
 		plain := h.Clone()
 		plain.Del("Content-Encoding")
 		meter := c.cfg.dialect.NewMeter(c.op, plain, dialect.MeterOptions{Stream: stream, Choices: c.req.Choices})
-		return &compressedMeter{Meter: meter, codings: codings}
+		return &compressedMeter{Meter: meter, codings: codings, stream: streams(h) || c.op.Stream}
 	}
 	return &blind{}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/headgate-dev/headgate/internal/gateway/coding"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
@@ -17,10 +16,6 @@ import (
 
 // maxPlainRequest is how much is held of a request's body without its content coding; of more only the length is read.
 const maxPlainRequest = 4 << 20
-
-// oneCoded is held while a body in a content coding is read: a few kilobytes may stand for megabytes, and few clients code
-// their requests at all.
-var oneCoded sync.Mutex
 
 // readRequest reads what a call may cost. A body in a content coding that providers undo is read without it, or it would
 // cost next to nothing and be of no model; what cannot be read so costs its length.
@@ -32,42 +27,63 @@ func (c *call) readRequest(body []byte) dialect.Request {
 	if len(codings) == 0 {
 		return read(body)
 	}
-	oneCoded.Lock()
-	defer oneCoded.Unlock()
-	plain, more, whole := decoded(codings, body)
-	c.unread = !whole
-	if len(plain) == 0 && !whole {
-		return read(body)
+	var req dialect.Request
+	err := coding.Read(c.r.Context(), codings, body, true, func(r io.Reader) { req = c.readPlain(r, body, read) })
+	if err != nil {
+		c.unread = true
+		req = read(body)
+		req.TextBytes += beyond(err, len(body), 0)
+	}
+	return req
+}
+
+// readPlain reads what a call may cost whose body is read without its codings.
+func (c *call) readPlain(r io.Reader, body []byte, read func([]byte) dialect.Request) dialect.Request {
+	plain, more, err := decoded(r)
+	c.unread = more > 0 || !errors.Is(err, io.EOF)
+	more += beyond(err, len(body), int64(len(plain))+more)
+	if len(plain) == 0 && c.unread {
+		plain = body
 	}
 	req := read(plain)
 	req.TextBytes += more
 	return req
 }
 
-// decoded is a body without its codings, up to maxPlainRequest, and how much more there is; whole says that it was read to
-// its end.
-func decoded(codings []string, body []byte) (plain []byte, more int64, whole bool) {
-	z, err := coding.Open(codings, body)
-	if err != nil {
-		return nil, 0, false
+// decoded is a body up to maxPlainRequest, and how much more there is, up to maxUncompressed in all; the error is io.EOF where
+// it was read to its end.
+func decoded(r io.Reader) (plain []byte, more int64, err error) {
+	plain, err = io.ReadAll(io.LimitReader(r, maxPlainRequest))
+	if err == nil {
+		more, err = io.CopyN(io.Discard, r, maxUncompressed-maxPlainRequest)
 	}
-	defer func() { _ = z.Close() }()
-	plain, err = io.ReadAll(io.LimitReader(z, maxPlainRequest))
-	if err != nil {
-		return plain, 0, false
+	return plain, more, err
+}
+
+// beyond is what a body costs beside what was read of it: as much as any where it takes more work than it is worth, and its
+// length where there is more of it than is read.
+func beyond(err error, length int, read int64) int64 {
+	switch {
+	case errors.Is(err, coding.ErrBomb):
+		return maxUncompressed - read
+	case errors.Is(err, coding.ErrLarge):
+		return int64(length) - coding.MaxCoded
 	}
-	more, err = io.CopyN(io.Discard, z, maxUncompressed-maxPlainRequest)
-	return plain, more, more == 0 && errors.Is(err, io.EOF)
+	return 0
 }
 
 // countable answers a call whose model stands where the gateway cannot read it, on a route that limits models: it would
-// pass all of these limits.
+// pass all of these limits. Of a client that left meanwhile nothing was read.
 func (c *call) countable() bool {
+	if c.unread && c.r.Context().Err() != nil {
+		c.outcome = outcomeCancelled
+		return false
+	}
 	byModel := func(l plan.Limit) bool { return len(l.Models) > 0 }
 	if !c.unread || c.req.Model != "" || c.cfg.plan.Observe || !slices.ContainsFunc(c.cfg.plan.Limits, byModel) {
 		return true
 	}
-	c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
+	c.lane = c.figuresOf(len(c.cfg.lanes) - 1)
 	c.lane.Refused(reasonUnread)
 	c.outcome, c.reason = outcomeRefused, reasonUnread
 	p := problem{http.StatusBadRequest, "headgate_model_unread", "headgate: " + c.cfg.who +

@@ -104,7 +104,8 @@ func TestARequestWhoseModelCannotBeReadGoesRoundNoLimitByModel(t *testing.T) {
 	}{
 		"a coding that is not read":   {"compress", zipped, 415},
 		"one of two that is not read": {"compress, gzip", zipped, 415},
-		"more codings than are read":  {strings.Repeat("gzip,", 4), zipped, 415},
+		"more codings than are read":  {"gzip, deflate, gzip", coded(t, "gzip", coded(t, "deflate", zipped)), 415},
+		"two windows":                 {"br, zstd", coded(t, "zstd", coded(t, "br", small)), 415},
 		"broken":                      {"gzip", zipped[:20], 415},
 		"a window that is too wide":   {"zstd", string([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x78, 0, 0, 0}), 415},
 		"behind what is read":         {"zstd", coded(t, "zstd", behind(5)), 415},

@@ -5,6 +5,8 @@ package proxy
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -30,10 +32,12 @@ func encoding(h http.Header) string {
 }
 
 // compressedMeter meters a compressed body: it keeps a copy and reads it at the end. Until then nobody knows what it is, and
-// the relay holds back what it may.
+// the relay holds back of a document what it may.
 type compressedMeter struct {
 	dialect.Meter
-	codings  []string
+	codings []string
+	// stream: it comes in pieces that matter one by one, and none of them is held.
+	stream   bool
 	copied   bytes.Buffer
 	overflow bool
 	passed   bool
@@ -60,15 +64,13 @@ func (m *compressedMeter) Close() []byte {
 	if m.overflow {
 		return nil
 	}
-	z, err := coding.Open(m.codings, m.copied.Bytes())
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = z.Close() }()
-	total, opens := m.decode(z)
-	m.Meter.Close()
-	f, failed := m.StreamFailure()
-	m.refusal = failed && notNow(f.Class) && opens && total <= maxFailureBody
+	// What was relayed is charged by what it says, also where its client has left with it.
+	_ = coding.Read(context.Background(), m.codings, m.copied.Bytes(), false, func(z io.Reader) {
+		total, opens := m.decode(z)
+		m.Meter.Close()
+		f, failed := m.StreamFailure()
+		m.refusal = failed && notNow(f.Class) && opens && total <= maxFailureBody
+	})
 	return nil
 }
 
@@ -83,7 +85,7 @@ func (m *compressedMeter) decode(z io.Reader) (total int, opens bool) {
 		}
 		total += n
 		if err != nil {
-			m.unread = false
+			m.unread = errors.Is(err, coding.ErrBomb)
 			break
 		}
 	}
@@ -92,7 +94,7 @@ func (m *compressedMeter) decode(z io.Reader) (total int, opens bool) {
 
 // ContentSeen says that there is more than an error, once that is known.
 func (m *compressedMeter) ContentSeen() bool {
-	return m.passed && (m.overflow || m.closed && !m.refusal)
+	return m.passed && (m.stream || m.overflow || m.closed && !m.refusal)
 }
 
 // Complete is the word of the meter below, where it saw all of the body.

@@ -5,7 +5,6 @@ package failure
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"unicode/utf8"
 
@@ -33,12 +32,7 @@ func plain(h http.Header, body []byte) []byte {
 var gzipMagic = []byte{0x1f, 0x8b}
 
 func decode(name string, body []byte) []byte {
-	r, err := coding.Open([]string{name}, body)
-	var text []byte
-	if err == nil {
-		defer func() { _ = r.Close() }()
-		text, err = io.ReadAll(io.LimitReader(r, maxBody)) // what came before an error may still do
-	}
+	text, err := coding.Start([]string{name}, body, maxBody) // what came before an error may still do
 	if err != nil && utf8.Valid(body) {
 		return body // it was undone before, and the header was left
 	}
