@@ -81,7 +81,7 @@ func readCA(path string) ([]byte, error) {
 // listen opens the ports and runs until the end.
 func listen(ctx context.Context, o *options, g *proxy.Gateway, c *control.Control, w *watcher, later *putter, shares *sharer, log *slog.Logger) error {
 	s, err := server.Listen(ctx, server.Options{
-		Data: g, Admin: admin(ctx, g, shares), DataAddress: o.listen, AdminAddress: o.admin, Busy: g.Busy,
+		Data: g, Admin: admin(ctx, g, shares), DataAddress: o.listen, AdminAddress: o.admin, Busy: g.Busy, Away: g.Away,
 		DrainBound: o.drain, Draining: g.EndBy, Log: log,
 	})
 	if err != nil {

@@ -101,6 +101,9 @@ type call struct {
 	from     *call
 	to       *config
 	standing time.Duration
+
+	// away is how the end of a drain sees the call: see goes.
+	away bool
 }
 
 func newCall(g *Gateway, cfg *config, w http.ResponseWriter, r *http.Request, rest string, now time.Time) *call {
@@ -152,6 +155,7 @@ func (c *call) run() {
 
 // end runs on every path, a panic included: the one place where reservation and memory are given back.
 func (c *call) end() {
+	c.stays()
 	c.release()
 	if c.body != nil {
 		c.body.Release()
@@ -206,7 +210,9 @@ func (c *call) read() bool {
 	d := c.cfg.dialect
 	c.op = d.Operation(c.r.Method, c.rest)
 	in := newIncoming(c.w, c.r, c.now)
+	c.goes()
 	body, err := spool.Read(c.r.Context(), c.g.opts.Memory, in, c.r.ContentLength)
+	c.stays()
 	if err != nil {
 		c.unreadable(err)
 		return false
@@ -235,7 +241,7 @@ func (c *call) read() bool {
 // unreadable answers a call whose body could not be taken in.
 func (c *call) unreadable(err error) {
 	if errors.Is(err, spool.ErrOverBudget) && c.r.Context().Err() == nil {
-		c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
+		c.lane = c.figuresOf(len(c.cfg.lanes) - 1)
 		c.lane.Refused(reasonNoMemory)
 		c.outcome = outcomeRefused
 		c.refuse(dialect.Refusal{
@@ -336,7 +342,6 @@ func (c *call) admitted(v admission.Verdict, since time.Time) bool {
 		c.stayAlive()
 		var decided bool
 		v, decided = c.wait(v, since)
-		c.alive.rest()
 		if !decided {
 			return false
 		}

@@ -16,7 +16,8 @@ import (
 // reasonDraining is why a call is not sent for which the gateway will not live long enough.
 const reasonDraining = "Draining"
 
-// lastAnswers is what a drain leaves of its time for the answers of calls that have waited until then.
+// lastAnswers is what a drain leaves of its time for the answers of calls that have waited until then. A process that is
+// stalled just then has more: see Away.
 const lastAnswers = 500 * time.Millisecond
 
 var errDraining = errors.New("the gateway ends")
@@ -64,6 +65,35 @@ func (d *drain) bound(ctx context.Context, due time.Time, needs time.Duration, c
 	}
 }
 
+// Away is how many calls wait for others than the gateway: for the rest of what their clients send, or for their providers.
+// The end of a drain cuts these and no others: whoever waits in a queue is answered by itself before, and is waited for.
+// Calls without callers are none of these.
+func (g *Gateway) Away() int64 { return g.away.Load() }
+
+// goes says that the call waits for others, until it stays.
+func (c *call) goes() {
+	if o := c.original(); !o.away && o.later == nil {
+		o.away = true
+		o.g.away.Add(1)
+	}
+}
+
+// stays says that the call is in the gateway's own hands.
+func (c *call) stays() {
+	if o := c.original(); o.away {
+		o.away = false
+		o.g.away.Add(-1)
+	}
+}
+
+// original is the call as it came, of which the one that fails over is a part.
+func (c *call) original() *call {
+	for c.from != nil {
+		c = c.from
+	}
+	return c
+}
+
 // wait is the gate's decision about a call that it queued. Without one the call has left the queue: its client did, or it
 // was answered since the gateway ends.
 func (c *call) wait(queued admission.Verdict, since time.Time) (admission.Verdict, bool) {
@@ -71,7 +101,10 @@ func (c *call) wait(queued admission.Verdict, since time.Time) (admission.Verdic
 	defer cut(nil)
 	due := since.Add(queued.Wait)
 	defer context.AfterFunc(c.g.drain.begun, func() { c.g.drain.bound(ctx, due, c.attemptTime(), cut) })()
+	c.stays()
 	v, err := c.cfg.gate.Wait(ctx, c.ticket)
+	// What the call may do instead of being sent depends on whether its client has heard anything: it hears no more.
+	c.alive.rest()
 	switch {
 	case err == nil:
 		return v, true

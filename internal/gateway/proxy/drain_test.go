@@ -4,13 +4,17 @@
 package proxy
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/plan"
+	"github.com/headgate-dev/headgate/internal/testing/canary"
 )
 
 // drained is a call of a gateway that is told, some time after the call came, to end within 25 s.
@@ -134,4 +138,124 @@ func TestACallIsDeferredRatherThanEndedByADrain(t *testing.T) {
 		}
 		w.atRest()
 	})
+}
+
+// slowShelf takes its time.
+type slowShelf struct {
+	shelf
+	takes time.Duration
+}
+
+func (s *slowShelf) Take(ctx context.Context, l *Later, bounds *plan.Deferred) (*Promise, error) {
+	time.Sleep(s.takes)
+	return s.shelf.Take(ctx, l, bounds)
+}
+
+// TestB14WhoIsDeferredByADrainHearsNoPings: its wait is over when it is told, and a ping while its call is being kept would say
+// that it failed.
+func TestB14WhoIsDeferredByADrainHearsNoPings(t *testing.T) {
+	form := aliveForms["Anthropic"]
+	r := deferring()
+	r.Deadline.DefaultMillis, r.Lanes[0].MaxWaitMillis = 120_000, 120_000
+	r.Lanes[0].KeepAlive = true
+	kept := &slowShelf{takes: time.Second}
+	simulate(t, scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) }), onePolicy(r), func(w *world) {
+		w.withKeys(map[string]string{"key": "one.example"})
+		w.post(form.path, message(10))
+		time.AfterFunc(plan.PingEvery-kept.takes/2, func() { w.gateway.EndBy(time.Now().Add(ends)) })
+		l := w.listen(w.t.Context(), form.path, form.body)
+		if l.status != http.StatusAccepted || l.err != nil || len(kept.kept) != 1 || l.headed != plan.PingEvery+kept.takes/2 {
+			t.Errorf("answer %d after %s %q %v, %d are kept", l.status, l.headed, l.text, l.err, len(kept.kept))
+		}
+		w.atRest()
+	}, func(o *Options) { o.Deferrals = kept })
+}
+
+// lingering answers after ten seconds.
+func lingering(_ int, w http.ResponseWriter, _ *http.Request) {
+	time.Sleep(10 * time.Second)
+	answerOK(w)
+}
+
+// behindAnother makes a call when another one is under way.
+func (w *world) behindAnother(path string) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.post(path, message(10), "X-Api-Key", canary.Key("1"))
+	}()
+	time.Sleep(time.Millisecond)
+	w.ask(10)
+	<-done
+}
+
+// TestC4OnlyCallsThatWaitForOthersMayBeCut: the end of a drain waits for calls that the gateway answers by itself, also while it
+// does so, and for no call that has to wait for its client or its provider.
+func TestC4OnlyCallsThatWaitForOthersMayBeCut(t *testing.T) {
+	far := func(_ int, w http.ResponseWriter, _ *http.Request) { throttle(w, "Retry-After", "500") }
+	ask := func(w *world) { w.ask(10) }
+	for name, tc := range map[string]struct {
+		first, second func(n int, w http.ResponseWriter, r *http.Request)
+		defers        bool
+		call          func(w *world)
+		// calls are under way after a second, of which so many are away.
+		calls, away int64
+	}{
+		"at the provider":        {lingering, nil, false, ask, 1, 1},
+		"in the queue behind it": {lingering, nil, false, func(w *world) { w.behindAnother(anthropicPath) }, 2, 1},
+		"on the way from the client": {nil, nil, false, func(w *world) {
+			conn := w.dialled()
+			_, _ = io.WriteString(conn, strings.TrimSuffix(requestOf(anthropicPath, message(10)), "}"))
+			time.Sleep(2 * time.Second)
+			_ = conn.Close()
+		}, 1, 1},
+		"until it is sent again": {func(n int, w http.ResponseWriter, _ *http.Request) {
+			if n == 1 {
+				throttle(w, "Retry-After", "10")
+				return
+			}
+			answerOK(w)
+		}, nil, false, ask, 1, 0},
+		"while it is deferred":              {far, nil, true, ask, 1, 0},
+		"at the provider that it came to":   {far, lingering, false, ask, 1, 1},
+		"in the queue that it came to":      {far, lingering, false, func(w *world) { w.behindAnother("/second/v1/messages") }, 2, 1},
+		"without its caller, at a provider": {lingering, nil, true, (*world).askAlone, 1, 0},
+		"over, with its answer":             {func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) }, nil, false, ask, 0, 0},
+		"over, with its refusal":            {far, nil, false, ask, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := &slowShelf{takes: 2 * time.Second}
+			p := pair(func(a, b *plan.Route) {
+				slots := []plan.Limit{{Name: "in-flight", Budget: plan.InFlight, Amount: 1, Burst: 1}}
+				a.Limits, b.Limits = slots, slots
+				if tc.second == nil {
+					a.Throttle.OnCeilingExceeded = ""
+				}
+				if tc.defers {
+					defers := deferring()
+					a.BaseURL, a.CredentialKey, a.Deferred, a.Throttle.OnCeilingExceeded = "https://one.example/first", "key", defers.Deferred, plan.Defer
+				}
+			})
+			simulate(t, &providers{first: scripted(tc.first), second: scripted(tc.second)}, p, func(w *world) {
+				w.withKeys(map[string]string{"key": "one.example"})
+				var wg sync.WaitGroup
+				wg.Go(func() { tc.call(w) })
+				time.Sleep(time.Second)
+				if calls, _ := w.gateway.Busy(); calls != tc.calls || w.gateway.Away() != tc.away {
+					t.Errorf("of %d calls %d wait for others; want %d and %d", calls, w.gateway.Away(), tc.calls, tc.away)
+				}
+				wg.Wait()
+				w.atRest()
+				if n := w.gateway.Away(); n != 0 {
+					t.Errorf("%d calls wait for others when there is none", n)
+				}
+			}, func(o *Options) { o.Deferrals = kept })
+		})
+	}
+}
+
+// askAlone makes a call without a caller.
+func (w *world) askAlone() {
+	w.gateway.Make(context.Background(), &Later{Route: "anthropic", Path: "/v1/messages", Body: []byte(message(10))},
+		MakeOptions{Patience: time.Minute, MaxAnswer: 1 << 20, Sending: func() bool { return true }})
 }

@@ -55,6 +55,8 @@ type Gateway struct {
 	ids          atomic.Uint64
 	inFlight     atomic.Int64
 	lastCall     atomic.Int64
+	// away counts the calls that wait for others than the gateway.
+	away atomic.Int64
 	// drain is the gateway's end.
 	drain drain
 	// discards are the bodies that are taken for nobody.

@@ -32,5 +32,6 @@ func (c *call) giveUp(resp *http.Response, last final, wait time.Duration) *agai
 // the call has its answer by that. Nothing has been passed to the client, and no reservation is held. A call that came
 // here from elsewhere goes nowhere else; and a client that has heard of a stream cannot be told where to find its answer.
 func (c *call) elsewhere(reason string, wait time.Duration) bool {
+	c.stays()
 	return c.from == nil && (c.failOver(reason, wait) || !c.spoke() && c.putOff(reason, wait))
 }

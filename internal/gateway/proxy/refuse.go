@@ -63,6 +63,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 
 // refuse answers in the provider's error shape. A call that failed over leaves the answer to where it came from.
 func (c *call) refuse(r dialect.Refusal) {
+	c.stays()
 	c.reason = r.Reason
 	if c.from != nil {
 		return

@@ -61,6 +61,7 @@ var errNoFinal = errors.New("its answer has no final status")
 
 // roundTrip sends a request and returns its response, which has a final status.
 func (c *call) roundTrip(out *http.Request) (*http.Response, error) {
+	c.goes()
 	out, silence := watchSilence(out)
 	resp, err := c.g.transport.Load().RoundTrip(out)
 	if err != nil {

@@ -18,10 +18,6 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 5 * time.Minute
 	maxHeader     = 256 << 10
-	// quiet is how long there must have been no call before a drain ends.
-	quiet = 2 * time.Second
-	// drainStep is how often a drain looks.
-	drainStep = 50 * time.Millisecond
 )
 
 // Options configure the listeners.
@@ -32,6 +28,9 @@ type Options struct {
 	DataAddress, AdminAddress string
 	// Busy reports the calls under way and when the last one came.
 	Busy func() (calls int64, last time.Time)
+	// Away reports how many of them wait for their clients' bodies or for their providers: the end of a drain waits for the
+	// answers of the others, for a moment. Without it that is all of them.
+	Away func() int64
 	// DrainBound bounds the time after the signal to end.
 	DrainBound time.Duration
 	// Draining, if set, is told when the drain begins until when it lasts at most.
@@ -46,6 +45,7 @@ type Server struct {
 	admin     *http.Server
 	listeners []net.Listener
 	failed    chan error
+	answering answering
 }
 
 // Listen opens all listeners. Where the data address is the IPv4 loopback address, the IPv6 one is opened
@@ -74,7 +74,7 @@ func newServer(opts Options) *Server {
 	errorLog := slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug)
 	s.data = &http.Server{
 		Handler: guarded(opts.Data, opts.Log), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: errorLog,
+		ErrorLog: errorLog, ConnState: s.answering.note,
 	}
 	s.admin = connections.Pages(guarded(opts.Admin, opts.Log), errorLog)
 	return s
@@ -111,25 +111,6 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.drain()
 	return nil
-}
-
-// drain goes on serving until the app has made no call for a moment. The sidecar is signalled when the
-// app's containers have ended, or when the pod has run out of time; a lone gateway when it is stopped.
-func (s *Server) drain() {
-	start := time.Now()
-	s.opts.Log.Info("draining", slog.Duration("bound", s.opts.DrainBound))
-	if s.opts.Draining != nil {
-		s.opts.Draining(start.Add(s.opts.DrainBound))
-	}
-	for time.Since(start) < s.opts.DrainBound {
-		calls, last := s.opts.Busy()
-		if calls == 0 && time.Since(last) >= quiet && time.Since(start) >= drainStep {
-			break
-		}
-		time.Sleep(drainStep)
-	}
-	calls, _ := s.opts.Busy()
-	s.opts.Log.Info("drained", slog.Int64("cut", calls), slog.Duration("took", time.Since(start)))
 }
 
 func (s *Server) close() {
