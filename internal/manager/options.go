@@ -49,7 +49,7 @@ type Options struct {
 	CoordinatorAddress string
 	AdvertiseAddress   string
 	WebhookPort        int
-	// MetricsAddress and HealthAddress: 0 turns them off.
+	// MetricsAddress and HealthAddress: 0, or nothing, turns them off.
 	MetricsAddress string
 	HealthAddress  string
 	// ProviderCAFile holds PEM certificates for TLS to providers, beside the system's.
@@ -74,8 +74,8 @@ func (o *Options) AddFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.CoordinatorAddress, "coordinator-bind-address", ":9443", "what the coordinator listens on")
 	fs.StringVar(&o.AdvertiseAddress, "advertise-address", "", "the IP address under which this replica is reached; default $"+envAddress)
 	fs.IntVar(&o.WebhookPort, "webhook-port", 10250, "what the webhooks listen on; 10250 passes the firewalls of private clusters")
-	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8080", "what serves metrics; 0 for none")
-	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8081", "what serves /healthz and /readyz; 0 for none")
+	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8080", "HOST:PORT or :PORT that serves metrics; 0 or nothing for none")
+	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8081", "HOST:PORT or :PORT that serves /healthz and /readyz; 0 or nothing for none")
 	fs.StringVar(&o.ProviderCAFile, "provider-ca-file", "", "PEM certificates that gateways trust for TLS to providers, beside the system's")
 	fs.StringVar(&o.OpenShift, "openshift", "auto", "leave the gateway's user to the namespace's range: auto, true or false")
 	o.BudgetStore.AddFlags(fs)

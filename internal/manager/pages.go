@@ -20,13 +20,13 @@ import (
 	"github.com/headgate-dev/headgate/internal/connections"
 )
 
-// none is the address of pages that are turned off.
+// none is the address of pages that are turned off; no address is none as well.
 const none = "0"
 
 // addPages has the manager serve pages from before its caches are filled until it ends. The library's own servers of them take
 // what anybody sends for as long as he likes, and wait for him before the lease is given back.
 func addPages(mgr ctrl.Manager, name, address string, pages http.Handler, log *slog.Logger) error {
-	if address == none {
+	if address == none || address == "" {
 		return nil
 	}
 	var lc net.ListenConfig

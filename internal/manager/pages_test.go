@@ -44,9 +44,6 @@ func TestStrangersHoldNoPageOfTheManager(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := addPages(mgr, "nothing", none, http.NotFoundHandler(), log); err != nil {
-		t.Errorf("pages that are turned off: %v", err)
-	}
 	if err := addPages(mgr, "the same", pages["/metrics"], http.NotFoundHandler(), log); err == nil || !strings.Contains(err.Error(), "listen for the same: ") {
 		t.Errorf("an address that is taken: %v", err)
 	}
