@@ -15,95 +15,149 @@ import (
 	_ "github.com/headgate-dev/headgate/internal/testing/seed"
 )
 
-// body is a request of an address that says how long its body is.
-func body(from string, n int64) *http.Request {
-	r := httptest.NewRequest(http.MethodPost, PodPath, strings.NewReader("{}"))
-	r.RemoteAddr, r.ContentLength = from+":4711", n
-	return r
+// called makes a call of so many bytes, whose sender says so or not, and what a handler that reads it makes of it.
+func called(a *allowance, n, says int64, reads func(read int, err error)) *httptest.ResponseRecorder {
+	h := a.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		reads(len(text), err)
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, `{"allowed":false}`)
+	}))
+	r := httptest.NewRequest(http.MethodPost, PodPath, io.LimitReader(xs{}, n))
+	r.ContentLength = says
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
 }
 
-// TestStrangersBodiesLeaveRoomForTheAPIServer: whoever holds all the bodies that he gets, largest first and from several
-// addresses, the calls of the API server are taken.
-func TestStrangersBodiesLeaveRoomForTheAPIServer(t *testing.T) {
-	a := newAllowance(maxBodies)
-	for _, stranger := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"} {
-		for n := int64(maxBody); n >= 64<<10; n /= 2 {
-			for a.take(stranger, n) {
+// xs are as many as are read.
+type xs struct{}
+
+func (xs) Read(p []byte) (int, error) { return copy(p, strings.Repeat("x", len(p))), nil }
+
+// TestBodiesAreBounded: what is too large is not read, and what there is no memory for not to its end. A handler's word on half of
+// a body is not passed on: it would be a refusal of the object, and not a call that failed.
+func TestBodiesAreBounded(t *testing.T) {
+	const room = 1 << 20
+	for _, tc := range []struct {
+		n, says int64
+		want    int
+	}{
+		{smallBody, smallBody, http.StatusOK},
+		{smallBody + room, smallBody + room, http.StatusOK},
+		{smallBody + room, -1, http.StatusOK},
+		{smallBody + room + 1, smallBody + room + 1, http.StatusServiceUnavailable},
+		{maxBody, maxBody, http.StatusServiceUnavailable},
+		{maxBody, -1, http.StatusServiceUnavailable},
+		{maxBody + 1, maxBody + 1, http.StatusRequestEntityTooLarge},
+		{0, 0, http.StatusOK},
+	} {
+		a := newAllowance(room)
+		handled := false
+		w := called(a, tc.n, tc.says, func(read int, err error) {
+			handled = true
+			if whole := int64(read) == tc.n && err == nil; whole != (tc.want == http.StatusOK) || read > smallBody+room {
+				t.Errorf("of %d bytes %d are read, %v", tc.n, read, err)
 			}
-		}
-	}
-	h := a.bound(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
-	for from, want := range map[string]int{"10.0.0.1": http.StatusServiceUnavailable, "192.168.0.1": http.StatusOK} {
-		w := httptest.NewRecorder()
-		if h.ServeHTTP(w, body(from, 256<<10)); w.Code != want {
-			t.Errorf("%s is answered %d with %d bytes left, want %d", from, w.Code, a.left, want)
-		}
-	}
-	for n, want := range map[int64]int{maxBody + 1: http.StatusRequestEntityTooLarge, maxBody: http.StatusOK, -1: http.StatusOK} {
-		w := httptest.NewRecorder()
-		a := newAllowance(2 * maxBody)
-		h := a.bound(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if a.left != maxBody {
-				t.Errorf("a body of %d bytes leaves %d", n, a.left)
+			if held := max(tc.n-smallBody, 0); err == nil && a.left != room-held {
+				t.Errorf("a body of %d bytes leaves %d", tc.n, a.left)
 			}
-		}))
-		if h.ServeHTTP(w, body("10.0.0.1", n)); w.Code != want || a.left != 2*maxBody {
-			t.Errorf("a body of %d bytes is answered %d, want %d; %d bytes are left in the end", n, w.Code, want, a.left)
+		})
+		if w.Code != tc.want || handled == (tc.want == http.StatusRequestEntityTooLarge) || strings.Contains(w.Body.String(), "allowed") != (tc.want == http.StatusOK) {
+			t.Errorf("a body of %d bytes is answered %d %s, want %d; handled %t", tc.n, w.Code, w.Body, tc.want, handled)
+		}
+		if a.left != room || a.calls != maxConnections || a.reading.Len() != 0 {
+			t.Errorf("%d bytes and %d calls are left in the end", a.left, a.calls)
 		}
 	}
 }
 
-// TestAllowanceIsKept: never more than there is, to one never more than is left to others, and all of it comes back.
+// TestTheLibraryReadsNoMore: a body of the size that it takes at most is taken here.
+func TestTheLibraryReadsNoMore(t *testing.T) {
+	w := called(newAllowance(maxBodies), maxBody, maxBody, func(read int, err error) {
+		if read != maxBody || err != nil {
+			t.Errorf("%d bytes are read, %v", read, err)
+		}
+	})
+	if w.Code != http.StatusOK {
+		t.Errorf("it is answered %d", w.Code)
+	}
+}
+
+// TestAllowanceIsKept: never more than there is, a small body of each call however much is held, all of it comes back, and who is
+// refused asked for more than the whole bodies leave, or was at it for longest of those that were not whole.
 func TestAllowanceIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const total = 1000
 		a := newAllowance(total)
-		type taken struct {
-			from string
-			n    int64
+		a.calls = 5
+		var all, reading []*body // the latter in the order in which they began to hold something
+		without := func(list []*body, b *body) (out []*body) {
+			for _, each := range list {
+				if each != b {
+					out = append(out, each)
+				}
+			}
+			return out
 		}
-		var all []taken
-		var sum int64
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			if len(all) > 0 && rapid.Bool().Draw(t, "give") {
-				i := rapid.IntRange(0, len(all)-1).Draw(t, "which")
-				a.give(all[i].from, all[i].n)
-				sum -= all[i].n
-				all = append(all[:i], all[i+1:]...)
+			if len(all) == 0 || rapid.IntRange(0, 3).Draw(t, "begin") == 0 {
+				b := a.begin(func() {})
+				if (b.free == smallBody) != (len(all) < 5) {
+					t.Fatalf("call %d has %d for nothing", len(all), b.free)
+				}
+				if b.free > 0 && !a.hold(b, smallBody, false) {
+					t.Fatal("a small body is refused")
+				}
+				all = append(all, b)
 				continue
 			}
-			next := taken{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "from"), rapid.Int64Range(0, 600).Draw(t, "n")}
-			if !a.take(next.from, next.n) {
+			b := rapid.SampledFrom(all).Draw(t, "which")
+			if rapid.IntRange(0, 3).Draw(t, "end") == 0 {
+				a.end(b)
+				all, reading = without(all, b), without(reading, b)
 				continue
 			}
-			all, sum = append(all, next), sum+next.n
-			if a.left != total-sum || a.held[next.from] > a.left {
-				t.Fatalf("%s holds %d and leaves %d of %d", next.from, a.held[next.from], a.left, total-sum)
+			stalled, was := b.refused || b.at == nil && b.held > 0, b.held
+			if stalled {
+				continue
+			}
+			n, whole := rapid.Int64Range(0, 600).Draw(t, "n"), rapid.Bool().Draw(t, "whole")
+			if n > 0 && was == 0 {
+				reading = append(reading, b)
+			}
+			ok := a.hold(b, n, whole)
+			for _, other := range without(reading, b) { // the first of them go
+				if !other.refused {
+					break
+				}
+				reading = without(reading, other)
+			}
+			if !ok || whole {
+				reading = without(reading, b)
+			}
+			var sum, wholes int64
+			for _, each := range all {
+				sum += each.held
+				if each.at == nil && each != b {
+					wholes += each.held
+				}
+				if each.refused && each.held != 0 {
+					t.Fatal("what is refused holds something")
+				}
+			}
+			if ok != (wholes+was+n <= total) {
+				t.Fatalf("%d more beside %d, and %d of bodies that are whole: %t", n, was, wholes, ok)
+			}
+			if sum > total || a.left != total-sum || a.reading.Len() != len(reading) {
+				t.Fatalf("%d are held, %d are left; %d are read, want %d", sum, a.left, a.reading.Len(), len(reading))
 			}
 		}
 		for _, each := range all {
-			a.give(each.from, each.n)
+			a.end(each)
 		}
-		if a.left != total || len(a.held) != 0 {
-			t.Fatalf("%d of %d came back, %v is held", a.left, total, a.held)
+		if a.left != total || a.calls != 5 || a.reading.Len() != 0 {
+			t.Fatalf("%d of %d came back, and %d of 5 calls", a.left, total, a.calls)
 		}
 	})
-}
-
-// TestABodyIsReadOnceItIsTaken: what is refused is not read at all.
-func TestABodyIsReadOnceItIsTaken(t *testing.T) {
-	a := newAllowance(10)
-	read := false
-	h := a.bound(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.ReadAll(r.Body)
-		read = true
-	}))
-	w := httptest.NewRecorder()
-	if h.ServeHTTP(w, body("10.0.0.1", 6)); read || w.Code != http.StatusServiceUnavailable {
-		t.Errorf("6 of 10: read %v, %d", read, w.Code)
-	}
-	w = httptest.NewRecorder()
-	if h.ServeHTTP(w, body("10.0.0.1", 5)); !read || w.Code != http.StatusOK {
-		t.Errorf("5 of 10: read %v, %d", read, w.Code)
-	}
 }

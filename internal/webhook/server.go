@@ -24,7 +24,8 @@ import (
 const (
 	// maxConnections are many times those of the API servers of a cluster.
 	maxConnections = 256
-	maxHeader      = 64 << 10
+	// maxHeader is a token and what tracing passes on, and some: an API server sends less than 1 KiB, mostly.
+	maxHeader = 16 << 10
 	// callTimeout is more than an API server waits for an answer of ours, and idleTimeout more than it leaves a connection alone.
 	callTimeout = 10 * time.Second
 	idleTimeout = 3 * time.Minute
@@ -43,11 +44,12 @@ type ServerOptions struct {
 }
 
 // Server serves webhooks. All of a cluster's pods reach its port, and no API server shows who it is: so connections, the time of
-// a call and the bodies that are held at once are bounded, and who holds most of them goes first.
+// a call and the bodies that are held at once are bounded, and of what is too much goes first what has been there for longest.
 type Server struct {
 	// Server registers handlers; it never listens.
 	ctrlwebhook.Server
 	opts    ServerOptions
+	bodies  *allowance
 	started atomic.Bool
 }
 
@@ -55,7 +57,8 @@ var _ ctrlwebhook.Server = (*Server)(nil)
 
 // NewServer returns a server that does not listen yet.
 func NewServer(opts ServerOptions) *Server {
-	return &Server{Server: ctrlwebhook.NewServer(ctrlwebhook.Options{WebhookMux: http.NewServeMux()}), opts: opts}
+	library := ctrlwebhook.NewServer(ctrlwebhook.Options{WebhookMux: http.NewServeMux()})
+	return &Server{Server: library, opts: opts, bodies: newAllowance(maxBodies)}
 }
 
 // Start serves until ctx ends.
@@ -86,13 +89,16 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	return srv.Close()
 }
 
+// httpServer speaks HTTP/1.1 alone, as API servers do to webhooks, so that a connection is one call at a time: of HTTP/2 each would
+// hold the headers and the bodies of a hundred.
 func (s *Server) httpServer(ctx context.Context) *http.Server {
+	speaks := &http.Protocols{}
+	speaks.SetHTTP1(true)
 	srv := &http.Server{
-		Handler:     newAllowance(maxBodies).bound(s.WebhookMux()),
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: s.opts.Certificate,
-		},
+		Handler:           s.bodies.bound(s.WebhookMux()),
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		Protocols:         speaks,
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.opts.Certificate},
 		ReadHeaderTimeout: callTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}

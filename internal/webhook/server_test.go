@@ -4,12 +4,14 @@
 package webhook
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -71,16 +73,16 @@ func (d *door) speak(ctx context.Context, host string) (*tls.Conn, error) {
 }
 
 // call makes a call whole, over a connection of its own.
-func (d *door) call(ctx context.Context, host string) (string, error) {
+func (d *door) call(ctx context.Context, host, body string) (string, error) {
 	c, err := d.speak(ctx, host)
 	if err != nil {
 		return "", err
 	}
-	defer c.Close()
+	defer c.NetConn().Close() // a goodbye would wait for who has said his
 	client := &http.Client{Transport: &http.Transport{
 		DialTLSContext: func(context.Context, string, string) (net.Conn, error) { return c, nil }, DisableKeepAlives: true,
 	}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://webhooks"+PodPath, strings.NewReader("{}"))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://webhooks"+PodPath, strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +166,7 @@ func TestStrangersHoldNoWebhook(t *testing.T) {
 				if cut.Load() != 32 {
 					t.Errorf("%d connections are cut", cut.Load())
 				}
-				if got, err := d.call(ctx, "10.0.0.1"); err != nil || got != "answered" {
+				if got, err := d.call(ctx, "10.0.0.1", "{}"); err != nil || got != "answered" {
 					t.Errorf("the API server is answered %q, %v", got, err)
 				}
 				if took := <-last; took > idleTimeout || says != "" && took > 2*callTimeout {
@@ -175,6 +177,103 @@ func TestStrangersHoldNoWebhook(t *testing.T) {
 					t.Error(err)
 				}
 			})
+		})
+	}
+}
+
+// TestStrangersBodiesLeaveRoomForTheAPIServer: whoever holds all that there is for bodies, or says he will, from however many
+// addresses and from the API server's own too, calls are answered that are small, and such as are not.
+func TestStrangersBodiesLeaveRoomForTheAPIServer(t *testing.T) {
+	const room = 1 << 20
+	for name, sent := range map[string]int{"nothing of it comes": 0, "all that is free": smallBody, "more": smallBody + room/32, "as much as there is": smallBody + room} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				d, done := open(t, ctx)
+				d.bodies.left = room
+				says := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", PodPath, maxBody, strings.Repeat("x", sent))
+				for i := range 64 {
+					c, err := d.speak(ctx, fmt.Sprintf("10.0.0.%d", i))
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer c.Close()
+					ended(c, new(atomic.Int64))
+					go func() { _, _ = io.WriteString(c, says) }()
+				}
+				synctest.Wait()
+				began := time.Now()
+				for _, host := range []string{"10.0.0.1", "192.168.0.1"} {
+					for _, n := range []int{2, smallBody, smallBody + 1, smallBody + room/2, smallBody + room} {
+						if got, err := d.call(ctx, host, strings.Repeat("x", n)); err != nil || got != "answered" {
+							t.Errorf("a call of %d bytes from %s is answered %q, %v", n, host, got, err)
+						}
+					}
+				}
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("they took %s", took)
+				}
+				cancel()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				if d.bodies.left != room || d.bodies.calls != maxConnections || d.bodies.reading.Len() != 0 {
+					t.Errorf("%d bytes and %d calls are left in the end", d.bodies.left, d.bodies.calls)
+				}
+			})
+		})
+	}
+}
+
+// TestAWebhooksConnectionIsOneCall: of HTTP/2 it would be many at once, whose headers and bodies nobody counts.
+func TestAWebhooksConnectionIsOneCall(t *testing.T) {
+	for _, offered := range [][]string{{"h2", "http/1.1"}, {"http/1.1"}, nil, {"h2"}} {
+		bubble.Run(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			d, done := open(t, ctx)
+			c := tls.Client(d.dial("10.0.0.1"), &tls.Config{InsecureSkipVerify: true, NextProtos: offered})
+			err := c.HandshakeContext(ctx)
+			if only2 := len(offered) == 1 && offered[0] == "h2"; only2 != (err != nil) || c.ConnectionState().NegotiatedProtocol == "h2" {
+				t.Errorf("who offers %q speaks %q, %v", offered, c.ConnectionState().NegotiatedProtocol, err)
+			}
+			_, _ = io.WriteString(c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+			if said, _ := io.ReadAll(c); err == nil && !strings.HasPrefix(string(said), "HTTP/1.1 ") {
+				t.Errorf("who speaks it unasked is answered %q", said)
+			}
+			_ = c.Close()
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestAWebhooksHeadersAreFew: what an API server may send is read, a token and what tracing adds, and not several times that.
+func TestAWebhooksHeadersAreFew(t *testing.T) {
+	for n, want := range map[int]int{12 << 10: http.StatusOK, 32 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+		bubble.Run(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			d, done := open(t, ctx)
+			c, err := d.speak(ctx, "10.0.0.1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			go func() {
+				_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nBaggage: %s\r\nContent-Length: 2\r\n\r\n{}", PodPath, strings.Repeat("x", n))
+			}()
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil || resp.StatusCode != want {
+				t.Fatalf("%d bytes are answered %+v, %v", n, resp, err)
+			}
+			_ = resp.Body.Close()
+			_ = c.Close()
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
