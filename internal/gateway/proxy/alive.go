@@ -70,7 +70,7 @@ func (c *call) ping() []byte {
 }
 
 // spoke says that the client has had a ping, and with it status 200.
-func (c *call) spoke() bool { return c.alive != nil && c.alive.begun.Load() }
+func (c *call) spoke() bool { return c.alive != nil && c.alive.hasBegun() }
 
 // endAlive tells a client that has had a ping how its call failed, if it did.
 func (c *call) endAlive() {

@@ -33,8 +33,8 @@ type alive struct {
 
 	// due is when silence ends that has lasted since the call came.
 	due time.Time
-	// waiting: the call waits in a queue; begun: the response has.
-	waiting, begun atomic.Bool
+	// state is one of those below, so that a call which waits no more knows for good whether its response has begun.
+	state atomic.Int32
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -49,6 +49,13 @@ type alive struct {
 	body []byte
 }
 
+// The states of the response. It begins only while its call waits in a queue, and then for good.
+const (
+	aliveResting int32 = iota
+	aliveWaiting
+	aliveBegun
+)
+
 func newAlive(w http.ResponseWriter, ping []byte, since time.Time, every time.Duration, leave context.CancelCauseFunc) *alive {
 	return &alive{
 		w: w, rc: http.NewResponseController(w), ping: ping, every: every, leave: leave, header: http.Header{}, due: since.Add(every),
@@ -58,12 +65,12 @@ func newAlive(w http.ResponseWriter, ping []byte, since time.Time, every time.Du
 // wait is called when the call begins to wait in a queue. Where the provider took so long to refuse it that silence has lasted
 // long enough by then, it ends at once.
 func (a *alive) wait(now time.Time) {
-	if a.begun.Load() {
+	if a.hasBegun() {
 		return // pings go on until there is an answer, also while the provider is asked
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.waiting.Store(true)
+	a.state.Store(aliveWaiting)
 	if a.timer == nil {
 		a.timer = time.AfterFunc(a.due.Sub(now), a.tick)
 		return
@@ -71,27 +78,30 @@ func (a *alive) wait(now time.Time) {
 	a.timer.Reset(a.due.Sub(now))
 }
 
-// rest is called when it waits no more. It takes no lock: a client that is slow to take a ping must not keep a call that
-// was let go.
+// rest is called when it waits no more: where the response has not begun by then, no ping begins it until the next wait. It
+// takes no lock: a client that is slow to take a ping must not keep a call that was let go.
 func (a *alive) rest() {
 	if a == nil {
 		return
 	}
-	a.waiting.Store(false)
-	if !a.begun.Load() {
+	if a.state.CompareAndSwap(aliveWaiting, aliveResting) {
 		a.timer.Stop()
 	}
 }
+
+func (a *alive) hasBegun() bool { return a.state.Load() == aliveBegun }
 
 // tick is the timer's.
 func (a *alive) tick() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.answered || a.ended || !a.waiting.Load() && !a.begun.Load() {
+	if a.answered || a.ended {
 		return
 	}
-	if !a.begun.Swap(true) {
+	if a.state.CompareAndSwap(aliveWaiting, aliveBegun) {
 		a.beginLocked()
+	} else if !a.hasBegun() {
+		return
 	}
 	if err := a.sendLocked(a.ping, pingTime); err != nil {
 		a.leave(err)
@@ -134,7 +144,7 @@ func (a *alive) WriteHeader(status int) {
 	}
 	a.answered, a.status = true, status
 	a.timer.Stop()
-	if !a.begun.Load() {
+	if !a.hasBegun() {
 		maps.Copy(a.w.Header(), a.header)
 		a.w.WriteHeader(status)
 		return
@@ -174,7 +184,7 @@ func (a *alive) tells() bool {
 	return a.tellsLocked()
 }
 
-func (a *alive) tellsLocked() bool { return a.begun.Load() && (a.course != goesOn || !a.answered) }
+func (a *alive) tellsLocked() bool { return a.hasBegun() && (a.course != goesOn || !a.answered) }
 
 // Unwrap is for http.ResponseController.
 func (a *alive) Unwrap() http.ResponseWriter { return a.w }
