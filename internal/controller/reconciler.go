@@ -149,21 +149,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 	}
 	state.decided = decided
 	r.noteAccounts(seen, decided)
-	if len(seen.dropped) > 0 {
-		result.RequeueAfter = schemaRetry
-	}
 	defer func() {
 		conflict, statusErr := r.writeStatuses(ctx, state, seen.policies)
-		if conflict {
-			result.RequeueAfter = time.Second
-		}
 		err = errors.Join(err, statusErr)
+		result = again(len(seen.dropped) > 0, state.refused != "", conflict, err)
 	}()
-	err = r.act(ctx, seen, state)
-	if state.refused != "" {
+	return result, r.act(ctx, seen, state)
+}
+
+// again says when a namespace is looked at next, whatever happens. After an error the queue says it.
+func again(dropped, refused, conflict bool, err error) (result reconcile.Result) {
+	switch {
+	case err != nil:
+	case conflict:
+		result.RequeueAfter = time.Second
+	case dropped:
+		result.RequeueAfter = schemaRetry
+	case refused:
 		result.RequeueAfter = storeRetry
 	}
-	return result, err
+	return result
 }
 
 // act applies what was decided and hands the plan to the gateways. The push does not wait for a failing
