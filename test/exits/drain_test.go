@@ -108,17 +108,16 @@ func TestC4AGatewayThatIsStalledAtTheEndOfADrainAnswersStill(t *testing.T) {
 		})
 	}
 	m.eventually("all calls", func() bool { return read(g).sum("headgate_queue_depth") == float64(times-1) })
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGSTOP, syscall.SIGCONT} {
+	signal := func(s syscall.Signal) {
 		if err := g.Cmd.Process.Signal(s); err != nil {
 			t.Fatal(err)
 		}
-		switch s {
-		case syscall.SIGTERM:
-			m.eventually("the drain", func() bool { return strings.Contains(g.Log.String(), `"msg":"draining"`) })
-		case syscall.SIGSTOP:
-			time.Sleep(1200 * time.Millisecond) // beyond the drain's bound
-		}
 	}
+	signal(syscall.SIGTERM)
+	m.eventually("the drain", func() bool { return strings.Contains(g.Log.String(), `"msg":"draining"`) })
+	signal(syscall.SIGSTOP)
+	time.Sleep(1200 * time.Millisecond) // beyond the drain's bound
+	signal(syscall.SIGCONT)
 	wg.Wait()
 	if told.Load() != int64(times-1) || cut.Load() != 1 {
 		t.Errorf("%d calls were answered and %d were cut; want %d and 1", told.Load(), cut.Load(), times-1)
