@@ -18,7 +18,10 @@ func (h *Holder) Receive(g *Grant, now time.Time) {
 		h.begin(g.Term)
 	}
 	for _, t := range g.Totals {
-		h.totals(t)
+		if i, ok := h.byName[t.Budget]; ok {
+			k := &h.pockets[i]
+			k.total = max(k.total, clean(t.Units))
+		}
 	}
 	for _, l := range g.Lanes {
 		h.lane(&l)
@@ -50,20 +53,6 @@ func (h *Holder) begin(t Term) {
 		k := &h.pockets[i]
 		k.total, k.spare, k.bound = 0, 0, false
 		clear(k.lanes)
-	}
-}
-
-// totals takes in what was granted of one budget. When half of it is spent another report is due: no more may be granted at once,
-// though there is more.
-func (h *Holder) totals(t Amount) {
-	i, ok := h.byName[t.Budget]
-	if !ok {
-		return
-	}
-	k := &h.pockets[i]
-	if total := clean(t.Units); total > k.total {
-		k.total = total
-		k.low = max(k.low, k.granted()/2)
 	}
 }
 

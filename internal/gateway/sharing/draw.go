@@ -16,6 +16,9 @@ func (m *Member) Draw(now time.Time) pool.Report {
 	m.catchUp(now)
 	m.charge(now)
 	r := m.holder.Report(m.demand(now), m.at)
+	for k := range m.limits {
+		m.limits[k].drawn = m.limits[k].total()
+	}
 	m.reported(&r, now)
 	return r
 }
@@ -69,7 +72,33 @@ func (m *Member) Receive(g *pool.Grant, now time.Time) {
 	m.expect(now)
 	m.rejudge(now)
 	m.run(now)
+	m.goOn()
 	m.notice(now)
+}
+
+// goOn asks again where something waits though as much came as a pool grants at once: it has more, and takes what it granted for all
+// that is needed. Where others wait as well, that takes longer than to the next draw.
+func (m *Member) goOn() {
+	if m.waiting == m.apart {
+		return
+	}
+	for k := range m.limits {
+		if l := &m.limits[k]; !l.slots && l.total()-l.drawn >= (1-rounding)*l.atOnce {
+			m.hasten()
+			return
+		}
+	}
+}
+
+// rounding is by which part totals may differ on the way.
+const rounding = 1e-3
+
+// total is what was granted of the limit, to all lanes.
+func (l *limit) total() (sum float64) {
+	for _, g := range l.granted {
+		sum += g
+	}
+	return sum
 }
 
 // Due is when the next draw is due: each interval, and soon where something waits that was not asked for, or most of what there

@@ -30,6 +30,8 @@ type limit struct {
 	level float64
 	// granted is by lane what of the holder's totals the gate was fed.
 	granted []float64
+	// drawn is what had been granted when the last draw was made, atOnce what a pool grants small calls of a lane at once.
+	drawn, atOnce float64
 	// expected is how fast it comes to small calls, told what it was with the last lease.
 	expected, told float64
 	seen           sight
@@ -51,7 +53,7 @@ func newLimit(l plan.Limit, maxGateways int32, lanes int) limit {
 	slots := l.Budget == plan.InFlight
 	return limit{
 		Limit: l, kind: kinds[l.Budget], slots: slots, caps: !slots && b.Window >= capWindow, rate: b.Rate, capacity: b.Capacity,
-		small: smallOf(b), safe: ledger.Holder(l, maxGateways),
+		small: smallOf(b), atOnce: max(horizon*b.Rate*interval.Seconds(), b.SmallCall), safe: ledger.Holder(l, maxGateways),
 		granted: make([]float64, lanes), expected: b.Rate, told: b.Rate,
 	}
 }
