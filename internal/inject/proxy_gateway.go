@@ -59,30 +59,44 @@ const (
 )
 
 // repeated is what the container says of variables, and of those that their values are made of, in the order in which
-// the kubelet takes it: sources, then env. Nothing of it keeps the gateway from starting. It is nothing if it is too much.
+// the kubelet takes it: sources, then env. Nothing of it keeps the gateway from starting. Of too many sources the last ones count, as
+// they do for the kubelet; where all of it is too much it is what env says, and nothing if that is.
 func repeated(c *corev1.Container, names []string) []corev1.EnvVar {
 	names, ok := withReferences(c, names)
 	if !ok {
 		return nil
 	}
-	var out []corev1.EnvVar
-	for _, name := range names {
-		if lastEnv(c, name) != nil {
-			continue
-		}
-		if out = append(out, fromSources(c.EnvFrom, name)...); len(out) > maxRepeated {
-			return nil
-		}
+	stated := ofEnv(c, names)
+	if tooMuch(stated) {
+		return nil
 	}
+	if all := slices.Concat(ofSources(c, names), stated); !tooMuch(all) {
+		return all
+	}
+	return stated
+}
+
+// ofSources is what the container has from sources alone.
+func ofSources(c *corev1.Container, names []string) (out []corev1.EnvVar) {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return lastEnv(c, name) != nil })
+	if len(names) == 0 {
+		return nil
+	}
+	sources := c.EnvFrom[max(0, len(c.EnvFrom)-maxRepeated/len(names)):]
+	for _, name := range names {
+		out = append(out, fromSources(sources, name)...)
+	}
+	return out
+}
+
+// ofEnv is what its own list says.
+func ofEnv(c *corev1.Container, names []string) (out []corev1.EnvVar) {
 	for i := range c.Env {
 		if e := &c.Env[i]; slices.Contains(names, e.Name) {
 			if from, ok := optional(e.ValueFrom); ok {
 				out = append(out, corev1.EnvVar{Name: e.Name, Value: e.Value, ValueFrom: from})
 			}
 		}
-	}
-	if tooMuch(out) {
-		return nil
 	}
 	return out
 }
