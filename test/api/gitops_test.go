@@ -61,6 +61,7 @@ func TestApplyingAgainChangesNothing(t *testing.T) {
 	if err != nil || len(samples) < 20 {
 		t.Fatalf("%d samples: %v", len(samples), err)
 	}
+	leaveNoAccounts(t)
 	first, then := []string(nil), []string{"--server-side", "--force-conflicts", "--field-manager=argocd-controller"}
 	namespace := env.Namespace(t, nil)
 	var files []string

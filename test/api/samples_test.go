@@ -4,6 +4,7 @@
 package api
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,7 @@ func TestEverySampleIsAcceptedAndCompiles(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no samples: %v", err)
 	}
+	leaveNoAccounts(t)
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
 		t.Run(name, func(t *testing.T) {
@@ -43,6 +45,16 @@ func TestEverySampleIsAcceptedAndCompiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// leaveNoAccounts removes accounts when the test ends: they are the cluster's, and the next test applies them anew.
+func leaveNoAccounts(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := env.Client.DeleteAllOf(context.Background(), &v1alpha1.ProviderAccount{}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // applySample applies a sample with kubectl, as a reader does, and returns what the API server keeps.
