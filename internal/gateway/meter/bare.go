@@ -19,25 +19,31 @@ type bareMeter struct {
 }
 
 func (m *bareMeter) Write(p []byte) []byte {
-	if m.document != nil {
-		m.begin(p)
+	if m.document == nil {
+		return m.Meter.Write(p)
 	}
-	return m.Meter.Write(p)
+	first := bytes.TrimLeftFunc(p, blank)
+	if len(first) == 0 || !m.begin(first[0]) {
+		return m.Meter.Write(p)
+	}
+	// What stands before a document is none of it, in whatever pieces it comes.
+	m.Meter.Write(first) // it holds nothing back
+	return p
 }
 
-// begin decides by the first byte that is no blank, nor of a byte order mark.
-func (m *bareMeter) begin(p []byte) {
-	first := bytes.TrimLeftFunc(p, func(r rune) bool { return r <= ' ' || r == '\ufeff' || r == '\ufffd' })
-	if len(first) == 0 {
-		return
-	}
-	switch first[0] {
+// blank is what may stand before anything: also a byte order mark, and a piece of one.
+func blank(r rune) bool { return r <= ' ' || r == '\ufeff' || r == '\ufffd' }
+
+// begin decides by the first byte that is not blank what comes, and says whether it is no events.
+func (m *bareMeter) begin(first byte) bool {
+	switch first {
 	case '{':
 		m.Meter, m.bare = m.document, true
 	case '[':
 		m.Meter = &valueMeter{reading: m.document.reading, whole: true}
 	}
 	m.document = nil
+	return first == '{' || first == '['
 }
 
 // ContentSeen says of a document that it is whole, and no error: half of one is none.
