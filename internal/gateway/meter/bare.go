@@ -3,11 +3,7 @@
 
 package meter
 
-import (
-	"bytes"
-
-	"github.com/headgate-dev/headgate/internal/gateway/dialect"
-)
+import "github.com/headgate-dev/headgate/internal/gateway/dialect"
 
 // bareMeter meters what is said to be server-sent events. Some servers and proxies put a document in their place, or an array of
 // them, errors for the most part: no line of an event begins like one.
@@ -22,7 +18,10 @@ func (m *bareMeter) Write(p []byte) []byte {
 	if m.document == nil {
 		return m.Meter.Write(p)
 	}
-	first := bytes.TrimLeftFunc(p, blank)
+	first := p
+	for len(first) > 0 && blank(first[0]) {
+		first = first[1:]
+	}
 	if len(first) == 0 || !m.begin(first[0]) {
 		return m.Meter.Write(p)
 	}
@@ -31,8 +30,9 @@ func (m *bareMeter) Write(p []byte) []byte {
 	return p
 }
 
-// blank is what may stand before anything: also a byte order mark, and a piece of one.
-func blank(r rune) bool { return r <= ' ' || r == '\ufeff' || r == '\ufffd' }
+// blank is what may stand before anything: white space, control bytes, and the bytes of a byte order mark. Each is told by itself,
+// since a piece may end within a mark.
+func blank(b byte) bool { return b <= ' ' || b == 0xef || b == 0xbb || b == 0xbf }
 
 // begin decides by the first byte that is not blank what comes, and says whether it is no events.
 func (m *bareMeter) begin(first byte) bool {
