@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,6 +22,14 @@ import (
 func gzipped(text string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return b.String()
+}
+
+func deflated(text string) string {
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
 	_, _ = io.WriteString(z, text)
 	_ = z.Close()
 	return b.String()
@@ -82,6 +91,13 @@ var failuresBehindPings = map[string]failedBehindPings{
 	"an overload inside": {
 		provider: func(w http.ResponseWriter, _ *http.Request) { event(w, "error", overloaded) },
 		kind:     "overloaded_error", message: "Overloaded", outcome: outcomeFailed, sends: 4,
+	},
+	"a stream in a coding": {
+		provider: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "deflate") // its first byte is a letter, as a field's could be
+			asStream(deflated("event: message_start\ndata: "+messageStart+"\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"))(w, nil)
+		},
+		kind: "api_error", message: "answered, and not with a stream", outcome: outcomeFailed, sends: 1,
 	},
 	"a page": {
 		provider: func(w http.ResponseWriter, _ *http.Request) {

@@ -107,6 +107,7 @@ func (a *alive) tick() {
 		a.leave(err)
 		return
 	}
+	_ = a.rc.SetWriteDeadline(time.Time{}) // what comes next may come long after
 	a.timer.Reset(a.every)
 }
 
@@ -125,9 +126,6 @@ func (a *alive) sendLocked(p []byte, within time.Duration) error {
 	_, err := a.w.Write(p)
 	if err == nil {
 		err = a.rc.Flush()
-	}
-	if err == nil {
-		_ = a.rc.SetWriteDeadline(time.Time{})
 	}
 	return err
 }
@@ -198,6 +196,7 @@ func (a *alive) end(event func(status int, h http.Header, body []byte) []byte) (
 	a.ended = true
 	a.timer.Stop()
 	if a.tellsLocked() {
+		// Its limit is that of the response's end as well, behind which the server takes it away.
 		_ = a.sendLocked(event(a.status, a.header, a.body), stallTime)
 		return true
 	}

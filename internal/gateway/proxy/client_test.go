@@ -140,6 +140,61 @@ func TestB10ClientThatStallsOnTheLastBytesIsCut(t *testing.T) {
 	})
 }
 
+// TestB10ClientThatTakesAllButTheEndIsCut: the few bytes by which the server ends a response are under the limit as well,
+// however long after the last ones they come.
+func TestB10ClientThatTakesAllButTheEndIsCut(t *testing.T) {
+	const end = "0\r\n\r\n"
+	form := aliveForms["Anthropic"]
+	for name, tc := range map[string]struct {
+		pause  time.Duration // before the provider ends
+		fails  bool          // behind pings
+		stalls bool
+	}{
+		"a stream":                    {0, false, true},
+		"one that ends late":          {3 * stallTime, false, true},
+		"an error behind pings":       {0, true, true},
+		"a reader":                    {0, false, false},
+		"a reader of a late end":      {3 * stallTime, false, false},
+		"a reader of errors and ends": {0, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := behind(25*time.Second, func(w http.ResponseWriter, r *http.Request) {
+				if tc.fails {
+					fail(w, http.StatusBadRequest, providerFull)
+					return
+				}
+				asStream(form.answer)(w, r)
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(tc.pause)
+			})
+			last := form.answer[len(form.answer)-10:] + "\r\n"
+			if tc.fails {
+				last = providerFull[len(providerFull)-10:] + "\n\n\r\n"
+			}
+			simulate(t, s, onePolicy(slotOf(form.route, form.dialect, 2*time.Minute)), func(w *world) {
+				w.occupied(form.path, form.body, func() {
+					conn := w.dialled()
+					defer func() { _ = conn.Close() }()
+					_, _ = io.WriteString(conn, strings.Replace(requestOf(form.path, form.body), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
+					var text []byte
+					for b := make([]byte, 1); !strings.HasSuffix(string(text), last); text = append(text, b[0]) {
+						if _, err := conn.Read(b); err != nil {
+							t.Fatalf("%q: %v", text, err)
+						}
+					}
+					if tc.stalls {
+						time.Sleep(tc.pause + stallTime + time.Second)
+					}
+					if rest, _ := io.ReadAll(conn); (string(rest) == end) == tc.stalls {
+						t.Errorf("behind %q came %q", text, rest)
+					}
+				})
+				w.atRest()
+			})
+		})
+	}
+}
+
 // TestB12RefusedUploadsGetTheirAnswer: most clients read only when they have sent everything.
 func TestB12RefusedUploadsGetTheirAnswer(t *testing.T) {
 	g := New(Options{Dialect: byName, Transport: http.DefaultTransport, Memory: spool.NewBudget(1 << 20), Namespace: "n"})

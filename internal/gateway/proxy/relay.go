@@ -365,12 +365,12 @@ func (r *relay) flushLocked() {
 	}
 }
 
-// finish takes the write limit away again: the connection goes on to its next call.
+// finish sends what the server still holds while the call is under way, and moves the write limit on for the end that the
+// server writes behind it. Then the server takes the limit away: the connection goes on to its next call.
 func (r *relay) finish() {
 	if r.stallAt.IsZero() {
 		return
 	}
-	// What the server still holds must go while the limit is in force.
 	r.flushLocked()
-	_ = r.rc.SetWriteDeadline(time.Time{})
+	_ = r.rc.SetWriteDeadline(r.now().Add(stallTime))
 }
