@@ -88,6 +88,9 @@ type Config struct {
 	// MaxDepth and MaxBytes bound the calls that wait in all lanes together; 0 is no bound.
 	MaxDepth int
 	MaxBytes int64
+	// Reprice, if set, is told of each call that waits, once the buckets are there and before it waits again: its owner may
+	// change what it takes, for limits may count other calls than before. It leaves the scheduler alone.
+	Reprice func(*Call)
 	// Patient says that no call has a deadline, and nobody asks how long it will wait: nothing is predicted. It is for
 	// schedulers of many lanes.
 	Patient bool

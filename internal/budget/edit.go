@@ -21,7 +21,7 @@ func (s *Scheduler) Apply(cfg Config, now time.Time) {
 	s.setGroups(cfg.Groups)
 	s.setLanes(lanes(cfg.Lanes))
 	s.setBuckets(cfg.Buckets)
-	s.resume(waiting)
+	s.resume(waiting, cfg.Reprice)
 	s.forget()
 }
 
@@ -262,9 +262,13 @@ func (b *bucket) lanes() []account {
 	return b.accounts
 }
 
-// resume lets calls wait again under the new configuration. Nobody who waited is refused for want of room.
-func (s *Scheduler) resume(waiting []*Call) {
+// resume lets calls wait again under the new configuration, each for what reprice makes it take, if that is set. Nobody who
+// waited is refused for want of room.
+func (s *Scheduler) resume(waiting []*Call, reprice func(*Call)) {
 	for _, c := range waiting {
+		if reprice != nil {
+			reprice(c)
+		}
 		s.prepare(c)
 		if reason, b := c.impossible(); reason != ReasonNone {
 			s.refuse(c, reason, b, 0)

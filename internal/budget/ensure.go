@@ -42,7 +42,7 @@ func (s *Scheduler) Ensure(spec Bucket, now time.Time) BucketID {
 			// What waits may have to collect more than the bucket will hold.
 			waiting := s.suspend()
 			s.relimit(b, spec)
-			s.resume(waiting)
+			s.resume(waiting, nil)
 		}
 		return b.id
 	}

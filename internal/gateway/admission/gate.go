@@ -89,12 +89,26 @@ func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Gate
 // Estimator is what the gate has learned of costs.
 func (g *Gate) Estimator() *Estimator { return g.estimator }
 
-// Configure puts an edited route in force. Levels and waiting calls are kept.
+// Configure puts an edited route in force. Levels and waiting calls are kept; these wait from now on for the limits that
+// count them, which may be others than when they came.
 func (g *Gate) Configure(route plan.Route, maxGateways int32, now time.Time) {
 	g.lock()
 	defer g.unlock()
 	g.route, g.maxGateways = route, maxGateways
-	g.applyLocked(now)
+	for _, grp := range g.groups {
+		g.recoverLocked(grp, now)
+	}
+	cfg, bound := g.configLocked(), false
+	cfg.Reprice = func(c *budget.Call) {
+		if !bound {
+			bound = true
+			g.bindLocked()
+		}
+		if t, ok := c.Owner.(*Ticket); ok {
+			g.costsLocked(t, now)
+		}
+	}
+	g.applyLocked(cfg, now)
 }
 
 // SetShares divides the limits; nil falls back to the safe share. It does nothing on a lone gateway.
@@ -103,12 +117,12 @@ func (g *Gate) SetShares(shares map[string]Share, now time.Time) {
 	defer g.unlock()
 	g.shares = shares
 	if g.shared {
-		g.applyLocked(now)
+		g.applyLocked(g.configLocked(), now)
 	}
 }
 
-func (g *Gate) applyLocked(now time.Time) {
-	g.sched.Apply(g.configLocked(), now)
+func (g *Gate) applyLocked(cfg budget.Config, now time.Time) {
+	g.sched.Apply(cfg, now)
 	g.bindLocked()
 	g.runLocked(now)
 }
