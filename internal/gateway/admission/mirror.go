@@ -14,9 +14,11 @@ import (
 
 // group is what is known of one account's buckets at the provider.
 type group struct {
-	name     string
-	mirrors  [4]*mirror
-	hold     *mirror
+	name    string
+	mirrors [4]*mirror
+	hold    *mirror
+	// heldAt is when the latest hold by time began.
+	heldAt   time.Time
 	used     uint64
 	jitter   jitter
 	adaptive adaptive

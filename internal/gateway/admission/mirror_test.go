@@ -167,6 +167,7 @@ func TestGuidanceThatFitsNoBucketHoldsByTimeAndOneGoesFirst(t *testing.T) {
 		if went[0] < 5*time.Second || went[1] < went[0]+time.Second/holdRate || went[2] < went[1]+time.Second/holdRate {
 			t.Errorf("calls went after %v", went)
 		}
+		a.Sent = start.Add(time.Nanosecond)
 		g.Succeeded(a)
 		c := ticket(10, 10)
 		if v := g.Enter(c, time.Now()); v.State != budget.Admitted {
@@ -189,6 +190,7 @@ func TestSettlementsFollowTheKind(t *testing.T) {
 		"kept":                             {facts.AsProduced, Settlement{Kind: Kept, Usage: dialect.Unknown()}, 1, 1000, 100},
 		"kept, more was seen":              {facts.AsProduced, Settlement{Kind: Kept, Usage: dialect.Unknown(), Seen: 250}, 1, 1000, 250},
 		"billed, output unknown":           {facts.AsProduced, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 200, Output: -1}}, 1, 200, 100},
+		"B5 output unknown, more was seen": {facts.AsProduced, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 200, Output: -1}, Seen: 250}, 1, 200, 250},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -293,4 +295,71 @@ func TestScarcestAccountIsShownWhole(t *testing.T) {
 			t.Errorf("%v of %v are shown, want 500 of 1000", f.ProviderRemaining, f.ProviderLimit)
 		}
 	})
+}
+
+// TestA14WhoWasSentBeforeAHoldEndsItNot: a call that was under way when another was told to wait is answered well, which says
+// nothing of now. The others wait on, until one that went after the wait is served.
+func TestA14WhoWasSentBeforeAHoldEndsItNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Facts: facts.Facts{Charges: facts.AsProduced}}, plan.Route{
+			Name: "r", Lanes: []plan.Lane{{Name: "default", SharePermille: 1000, MaxDepth: 100, MaxWaitMillis: 50_000}},
+		}, 1, time.Now())
+		defer g.Close()
+		long, refused := ticket(10, 10), ticket(10, 10)
+		g.Enter(long, time.Now())
+		g.Enter(refused, time.Now())
+		time.Sleep(time.Second)
+		g.Release(refused, Settlement{Kind: Rejected})
+		g.Refused(refused, &dialect.Reading{}, "", 30*time.Second, true, time.Now())
+		told := time.Now()
+		time.Sleep(time.Second)
+		g.Succeeded(long)
+		g.Release(long, Settlement{Kind: Kept})
+		probe := ticket(10, 10)
+		if v := g.Enter(probe, time.Now()); v.State != budget.Queued {
+			t.Fatalf("a second after others were told to wait for thirty: %+v", v)
+		}
+		if _, err := g.Wait(t.Context(), probe); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(told); waited < 30*time.Second {
+			t.Errorf("the next went %s after that", waited)
+		}
+		probe.Sent = time.Now()
+		g.Succeeded(probe)
+		g.Release(probe, Settlement{Kind: Kept})
+		for range 3 {
+			c := ticket(10, 10)
+			if v := g.Enter(c, time.Now()); v.State != budget.Admitted {
+				t.Errorf("after that was served: %+v", v)
+			}
+			g.Release(c, Settlement{Kind: NotSent})
+		}
+	})
+}
+
+// TestLimitsThatAnswerInTurnShrinkNoMirror: of a few deployments behind one name each reports its own limit. The smaller one's
+// is no edit that takes its part of a level, and again with each answer, until nothing is left.
+func TestLimitsThatAnswerInTurnShrinkNoMirror(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGate(facts.MaxAtAdmission)
+			g.shared = shared
+			defer g.Close()
+			for i := range 40 {
+				c := ticket(500, 100)
+				if v := g.Enter(c, time.Now()); v.State != budget.Admitted {
+					t.Fatalf("shared %v: call %d: %+v", shared, i, v)
+				}
+				c.Sent = time.Now()
+				time.Sleep(100 * time.Millisecond)
+				limit := []float64{400_000, 40_000}[i%2]
+				g.Observe(c, reading(plan.InputTokens, limit, limit-1000), time.Now())
+				g.Release(c, Settlement{Kind: Billed, Usage: dialect.Usage{Input: 500, Output: 100}})
+				if level := mirrorLevel(t, g, plan.InputTokens); level < 30_000 {
+					t.Fatalf("shared %v: after %d calls the mirror has %v", shared, i+1, level)
+				}
+			}
+		})
+	}
 }

@@ -146,9 +146,16 @@ func (g *Gate) learnLocked(grp *group, m *mirror, b *dialect.BudgetReading, now 
 	if m.known && !m.declared && m.limit == b.Limit && within(m.rate, r, 0.02) {
 		return
 	}
+	level := math.Inf(-1)
+	if m.known && b.Remaining >= 0 {
+		level = g.sched.Level(m.id, now)
+	}
 	m.limit, m.rate, m.window, m.basis, m.declared = b.Limit, r, window, basis, false
 	m.outsiders = outsiders{}
 	g.ensureLocked(grp, m, now)
+	// A smaller limit takes its part of a level, as an edit of the policy does. What is left of it the report itself tells; and
+	// where several buckets stand behind one name, and answer in turn, their limits would shrink it without end.
+	g.sched.Raise(m.id, min(level, m.capacity), now)
 }
 
 // basisOf is the least reset that a rate is computed from anew: times and levels are rounded, and the shorter a reset

@@ -135,16 +135,19 @@ func (g *Gate) holdLocked(grp *group, wait time.Duration, now time.Time) {
 	h := grp.hold
 	h.rate, h.limit = holdRate, 1
 	h.id = g.sched.Ensure(budget.Bucket{Name: grp.name + "hold", Rate: holdRate, Capacity: 1}, now)
-	h.known = true
+	h.known, grp.heldAt = true, now
 	g.sched.Lower(h.id, 1-wait.Seconds()*holdRate, now)
 }
 
-// Succeeded ends a hold by time: the account is served again.
+// Succeeded ends a hold by time: the account is served again. A call that was sent before the hold says nothing of that, for
+// the provider let it in before it refused the other.
 func (g *Gate) Succeeded(t *Ticket) {
 	g.lock()
 	defer g.unlock()
 	if grp := g.groups[t.Account]; grp != nil {
-		grp.hold.known = false
+		if t.Sent.After(grp.heldAt) {
+			grp.hold.known = false
+		}
 		grp.answered(t)
 		grp.adaptive.served(g.now())
 	}

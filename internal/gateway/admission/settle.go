@@ -202,7 +202,7 @@ func (g *Gate) actual(t *Ticket, p *part, s Settlement) (amount float64, ok bool
 	case s.Kind == Kept:
 		return g.kept(t, p, s, in, out)
 	case in < 0 || out < 0:
-		in, out = fallback(in, t.Estimate.Input), fallback(out, t.Estimate.Output)
+		in, out = fallback(in, t.Estimate.Input), fallback(out, max(t.Estimate.Output, float64(s.Seen)))
 	}
 	return sum(p.budget, in, out), true
 }
