@@ -79,6 +79,7 @@ func (m *Member) adopt(route plan.Route) {
 		m.limits = append(m.limits, k)
 		budgets = append(budgets, k.safe)
 	}
+	m.handBack(old)
 	m.holder.Adopt(budgets, outage(&route), m.at)
 	m.find()
 	for i := range m.lanes {
@@ -87,7 +88,7 @@ func (m *Member) adopt(route plan.Route) {
 			m.keep(&m.lanes[i], &oldLanes[j], old)
 		}
 	}
-	m.resettle(were)
+	m.resettle(were, old)
 }
 
 // find finds the limits' places at the holder.
@@ -129,7 +130,7 @@ func (m *Member) keep(to, from *lane, old []limit) {
 }
 
 // resettle finds the place of every live call among the new limits and lanes.
-func (m *Member) resettle(were []plan.Lane) {
+func (m *Member) resettle(were []plan.Lane, old []limit) {
 	m.places.each(func(p *place) {
 		i := -1
 		if p.lane < len(were) {
@@ -139,11 +140,16 @@ func (m *Member) resettle(were []plan.Lane) {
 			i = len(m.route.Lanes) - 1
 		}
 		p.lane, p.listed = i, false
+		var before []float64
+		if p.where == holding {
+			before = slices.Clone(p.costs)
+		}
 		m.value(p)
 		switch p.where {
 		case aside, queued:
 			m.lanes[p.lane].wait(p)
 		case holding:
+			m.keepSlots(p, before, old)
 			m.lanes[p.lane].use(p.costs, m.limits, 1)
 		case away:
 		}
