@@ -46,6 +46,29 @@ func TestB12MemoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestNoEventIsHeldBackForEver: what may be the injected chunk is held back no further than that can go on.
+func TestNoEventIsHeldBackForEver(t *testing.T) {
+	for name, line := range map[string]string{
+		"ids": "id: 1\n", "names": "event: message\n", "comments": ": c\n", "data": "data: \n", "an id": "1", "a comment": "c",
+	} {
+		for _, begin := range []string{"", "data: {\n", "id:", "data: {\n:"} {
+			m := streamMeter("chat", true)
+			in := []byte(begin)
+			out := len(m.Write(in))
+			for range 400 {
+				p := []byte(strings.Repeat(line, 200))
+				in, out = append(in, p...), out+len(m.Write(p))
+			}
+			if held := len(in) - out; held > 8*maxUsageChunk {
+				t.Errorf("%s behind %q: %d of %d bytes are held back", name, begin, held, len(in))
+			}
+			if out += len(m.Close()); out != len(in) {
+				t.Errorf("%s behind %q: %d of %d bytes pass", name, begin, out, len(in))
+			}
+		}
+	}
+}
+
 func heap() uint64 {
 	runtime.GC()
 	var s runtime.MemStats

@@ -21,13 +21,13 @@ type Pending struct {
 // Pending returns the unfinished event; ok is false between events, and while only a comment passes.
 func (s *Splitter) Pending() (p Pending, ok bool) {
 	line := s.withoutMark(s.line)
-	inLine := len(line) > 0 && line[0] != ':'
+	inLine := len(line) > 0 && line[0] != ':' && !s.inMark()
 	if !s.open && !inLine {
 		return Pending{}, false
 	}
 	p = Pending{Start: s.start, Data: s.data, Foreign: s.large || s.mode != whole || s.foreign}
 	if !s.open {
-		p.Start = s.lineStart
+		p.Start = s.lineStart + s.mark(s.line)
 	}
 	if !inLine {
 		return p, true
@@ -41,6 +41,9 @@ func (s *Splitter) Pending() (p Pending, ok bool) {
 	}
 	return p, true
 }
+
+// inMark reports that what has come may be the beginning of a byte order mark, which belongs to no event.
+func (s *Splitter) inMark() bool { return !s.started && bytes.HasPrefix(byteOrderMark, s.line) }
 
 // plain reports whether a line that has begun may be one that makes no event foreign.
 func plain(line []byte) bool {

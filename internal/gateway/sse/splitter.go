@@ -10,6 +10,9 @@ const (
 	MaxEvent = 64 << 10
 	// maxName bounds event names; the longest known is below 64.
 	maxName = 128
+	// maxBeside is how much of an event's lines is kept that are no data, and how many bytes of them make it foreign: who holds it
+	// back to see what it is would hold any number of them. Names and ids are far shorter.
+	maxBeside = 1 << 10
 	// keepBuffer is the largest buffer that outlives its event: thousands of slow streams are open at once.
 	keepBuffer = 4 << 10
 )
@@ -18,9 +21,11 @@ const (
 type Event struct {
 	// Name is the event field, empty where there is none. Data are the data lines, joined by LF.
 	Name, Data []byte
-	// Start and End are offsets in the stream: of the first line that is no comment, and behind the blank line.
+	// Start and End are offsets in the stream: of the first line that is no comment, without a byte order mark, and behind the
+	// blank line.
 	Start, End int64
-	// Foreign: it has fields other than data, an id, and the name that an event has by default.
+	// Foreign: it has fields other than data, an id, and the name that an event has by default, or more than maxBeside bytes
+	// of these and of comments.
 	Foreign bool
 }
 
@@ -53,6 +58,7 @@ type Splitter struct {
 	hasData bool
 	large   bool
 	foreign bool
+	beside  int // how many bytes of it are no data
 }
 
 type lineMode uint8
@@ -60,7 +66,7 @@ type lineMode uint8
 const (
 	whole  lineMode = iota // the line is kept
 	passed                 // it is data of a large event and handed on
-	skip                   // it is too long to matter
+	begun                  // it is no data, and of a long one only the beginning is kept
 )
 
 // Offset is how many bytes have been written.
@@ -121,25 +127,28 @@ func (s *Splitter) Close(h Handler) {
 // add takes a piece of a line whose end has not come.
 func (s *Splitter) add(piece []byte, h Handler) {
 	switch s.mode {
-	case skip:
+	case begun:
 		return
 	case passed:
 		h.Large(piece)
 		return
 	case whole:
 	}
-	if !s.large && len(s.line)+len(piece)+len(s.data) <= MaxEvent {
-		s.line = append(s.line, piece...)
-		return
-	}
-	// The line cannot be kept, so its field must be known now.
 	k := min(len(piece), max(decisive-len(s.line), 0))
 	if s.line = append(s.line, piece[:k]...); len(s.line) < decisive {
 		return
 	}
-	s.overflow(h)
-	if s.mode == passed {
-		h.Large(piece[k:])
+	piece = piece[k:]
+	value, isData := bytes.CutPrefix(s.withoutMark(s.line), dataField)
+	value = withoutSpace(value)
+	switch {
+	case !isData:
+		s.addBeside(piece)
+	case s.large || len(s.data)+len(value)+len(piece) > MaxEvent:
+		s.overflow(value, h)
+		h.Large(piece)
+	default:
+		s.line = append(s.line, piece...)
 	}
 }
 
@@ -152,22 +161,21 @@ var (
 // decisive is how many bytes of a line tell whether it is data: a byte order mark, the name, a space.
 const decisive = 3 + 5 + 1
 
-// overflow decides what becomes of a line that cannot be kept.
-func (s *Splitter) overflow(h Handler) {
-	line := s.withoutMark(s.line)
-	s.line = nil
-	value, isData := bytes.CutPrefix(line, dataField)
-	if !isData {
-		if s.mode = skip; line[0] != ':' {
-			s.openBlock()
-			s.foreign = true
-		}
-		return
-	}
-	s.mode = passed
+// overflow hands on the data that a line begins with, since the event is too large to be kept.
+func (s *Splitter) overflow(value []byte, h Handler) {
+	s.lineStart += s.mark(s.line)
+	s.mode, s.line = passed, nil
 	s.openBlock()
 	s.startLarge(h)
-	h.Large(withoutSpace(value))
+	h.Large(value)
+}
+
+// addBeside takes a piece of a line that is no data. What is left out is behind all that matters.
+func (s *Splitter) addBeside(piece []byte) {
+	room := maxBeside + 1 - len(s.withoutMark(s.line))
+	if s.line = append(s.line, piece[:min(len(piece), room)]...); len(piece) >= room {
+		s.mode = begun
+	}
 }
 
 func (s *Splitter) openBlock() {
@@ -189,33 +197,36 @@ func (s *Splitter) startLarge(h Handler) {
 // finishLine ends a line with rest; end is the offset behind its terminator.
 func (s *Splitter) finishLine(rest []byte, end int64, h Handler) {
 	mode := s.mode
-	s.mode = whole
-	switch mode {
-	case skip:
-		s.started = true
-		return
-	case passed:
+	if s.mode = whole; mode == passed {
 		h.Large(rest)
 		s.started = true
 		return
-	case whole:
 	}
 	line := rest
 	if len(s.line) > 0 {
-		s.line = append(s.line, rest...)
+		if mode == whole {
+			s.line = append(s.line, rest...)
+		}
 		line = s.line
 	}
+	s.lineStart += s.mark(line)
 	s.field(s.withoutMark(line), end, h)
 	s.started = true
 	s.line = reuse(s.line)
 }
+
+// mark is the length of the byte order mark that a line begins with, and that is none of it.
+func (s *Splitter) mark(line []byte) int64 { return int64(len(line) - len(s.withoutMark(line))) }
+
+// byteOrderMark may stand at the beginning of a stream.
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // withoutMark removes the byte order mark a stream may begin with.
 func (s *Splitter) withoutMark(line []byte) []byte {
 	if s.started {
 		return line
 	}
-	return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	return bytes.TrimPrefix(line, byteOrderMark)
 }
 
 func reuse(buffer []byte) []byte {
@@ -232,6 +243,9 @@ func (s *Splitter) field(line []byte, end int64, h Handler) {
 		return
 	}
 	if line[0] == ':' {
+		if s.open {
+			s.passBeside(line)
+		}
 		return
 	}
 	s.openBlock()
@@ -245,10 +259,17 @@ func (s *Splitter) field(line []byte, end int64, h Handler) {
 		s.addData(value, h)
 		return
 	}
+	s.passBeside(line)
 	s.foreign = s.foreign || string(name) != "id" && (string(name) != "event" || string(value) != defaultName)
 	if string(name) == "event" {
 		s.name = append(s.name[:0], value[:min(len(value), maxName)]...)
 	}
+}
+
+// passBeside counts a line of an event that is no data.
+func (s *Splitter) passBeside(line []byte) {
+	s.beside = min(s.beside+len(line)+1, maxBeside+1)
+	s.foreign = s.foreign || s.beside > maxBeside
 }
 
 // defaultName is what an event without a name is called by the standard, so that some name theirs so.
@@ -299,6 +320,6 @@ func (s *Splitter) dispatch(end int64, h Handler) {
 		e.Data = s.data
 		h.Event(e)
 	}
-	s.open, s.hasData, s.large, s.foreign = false, false, false, false
+	s.open, s.hasData, s.large, s.foreign, s.beside = false, false, false, false, 0
 	s.data, s.owned, s.name = nil, reuse(s.owned), s.name[:0]
 }

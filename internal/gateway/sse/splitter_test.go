@@ -5,6 +5,7 @@ package sse
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestEveryFormOfTheStandard(t *testing.T) {
 		"comment":       {": ping\n\ndata: a\n\n", []seen{{Data: "a", Start: 8, End: 17}}},
 		"comment on it": {": ping\ndata: a\n: ping\n\n", []seen{{Data: "a", Start: 7, End: 23}}},
 		"other fields":  {"id: 7\nretry: 10\nfoo\ndata: a\n\n", []seen{{Data: "a", End: 29}}},
-		"mark":          {"\xef\xbb\xbfdata: a\n\n", []seen{{Data: "a", End: 12}}},
+		"mark":          {"\xef\xbb\xbfdata: a\n\n", []seen{{Data: "a", Start: 3, End: 12}}},
 		"mark later":    {"data: a\n\n\xef\xbb\xbfdata: b\n\n", []seen{{Data: "a", End: 9}}},
 		"no blank line": {"data: a\n\ndata: b", []seen{{Data: "a", End: 9}, {Data: "b", Start: 9, End: 16}}},
 		"empty data":    {"data\n\n", []seen{{End: 6}}},
@@ -102,6 +103,7 @@ func TestLargeEventsAreHandedOn(t *testing.T) {
 		"no blank line": {"data: " + long, long + "\nnext"},
 		"comment":       {":" + long + "\ndata: a\n\n", "a"},
 		"long field":    {"x" + long + ": 1\ndata: a\n\n", "a"},
+		"long name":     {"event: " + long + "\ndata: a\n\n", "a"},
 	}
 	for name, tc := range texts {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +123,34 @@ func TestLargeEventsAreHandedOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBoundsDoNotDependOnTheCut: at each bound, and one byte beside it, an event is the same in one piece and in two.
+func TestBoundsDoNotDependOnTheCut(t *testing.T) {
+	ends := []string{"", "\n\n", "\r\n\r\n", "\ndata: b\n\n", "\nevent: z\n\n"}
+	for _, begin := range []string{
+		"data:", "data: ", "\xef\xbb\xbfdata: ", "data: a\ndata:", "data: a\nevent: ", "data: a\nid:", "data: a\n:", "event:", "id:", ":", "x", "\xef\xbb\xbf",
+	} {
+		for _, bound := range []int{maxName, maxBeside, MaxEvent} {
+			for length := bound - 12; length <= bound+2; length++ {
+				text := begin + strings.Repeat("y", length) + ends[length%len(ends)]
+				want := withoutEnds(split(text))
+				for _, cut := range []int{1, 2, 4, 8, 9, 10, 16, len(begin) + bound/2, len(begin) + length - 1, len(begin) + length, len(text) - 1} {
+					if got := withoutEnds(split(text[:cut], text[cut:])); !slices.Equal(got, want) {
+						t.Errorf("%q and %d bytes, cut at %d: another event", begin, length, cut)
+					}
+				}
+			}
+		}
+	}
+}
+
+// withoutEnds leaves out where events end.
+func withoutEnds(events []seen) []seen {
+	for i := range events {
+		events[i].End = 0
+	}
+	return events
 }
 
 // TestMemoryIsBounded: what a splitter keeps does not grow with what passes.
