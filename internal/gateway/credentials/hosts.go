@@ -37,6 +37,9 @@ func allows(hosts []string, u *url.URL) bool {
 	if strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > unicode.MaxASCII }) {
 		return false // some letters are others once they are small or sent: a key goes to what is written
 	}
+	if host == "" {
+		return false // an entry that is a port alone names no host
+	}
 	port := u.Port()
 	if port == "" {
 		port = "443"

@@ -52,6 +52,9 @@ func TestHostsAreTakenAsTheyAreWritten(t *testing.T) {
 		{"# api.example.com", "https://api.example.com", false},
 		{"", "https://api.example.com", false},
 		{".", "https://.", false},
+		{":443", "https://:443", false},
+		{":443", "https://./v1", false},
+		{"[]", "https://[]", false},
 	} {
 		u, err := url.Parse(tc.url)
 		if err != nil {
