@@ -36,8 +36,8 @@ type relayOptions struct {
 // succeeded passes a response on that is no failure, as far as its status says.
 func (c *call) succeeded(resp *http.Response, reading *dialect.Reading) *again {
 	c.cfg.tally.Successes.Add(1)
-	c.cfg.quotas.clear(c.account)
-	c.cfg.ceilings.answered(c.account, c.estimate.Input+c.estimate.Output)
+	c.cfg.quotas.clear(c.account, c.ticket.Sent)
+	c.cfg.ceilings.answered(c.account, c.estimate.Input+c.estimate.Output, c.ticket.Sent)
 	c.cfg.gate.Succeeded(c.ticket)
 	stream := c.req.Stream || streams(resp.Header)
 	if c.op.Metered && !c.signed {
@@ -183,6 +183,11 @@ func (c *call) settleStream(end ending, meter dialect.Meter) {
 	if c.op.Metered {
 		c.cfg.tally.Billed(c.req.Model, usage.Input, usage.Output, usage.CachedRead, usage.CacheWrite)
 	}
+	c.countEnd(end, failed)
+}
+
+// countEnd is the outcome of a call whose answer was passed on, as far as its end; failed says that the answer is an error.
+func (c *call) countEnd(end ending, failed bool) {
 	switch {
 	case end == endedByClient || c.r.Context().Err() != nil && end != endedWell:
 		c.outcome = outcomeCancelled

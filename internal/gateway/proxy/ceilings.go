@@ -28,8 +28,8 @@ type ceilings struct {
 
 // stated is such a wait: until when it stands, and how large the call was that was told so.
 type stated struct {
-	until time.Time
-	size  float64
+	until, at time.Time
+	size      float64
 }
 
 // set keeps a wait. Those that are over make room, then the one that is over first.
@@ -39,7 +39,7 @@ func (c *ceilings) set(a admission.Account, size float64, until, now time.Time) 
 	if c.waits == nil {
 		c.waits = map[admission.Account]stated{}
 	}
-	c.waits[a] = stated{until, size}
+	c.waits[a] = stated{until, now, size}
 	for other, s := range c.waits {
 		if !s.until.After(now) {
 			delete(c.waits, other)
@@ -75,14 +75,14 @@ func (c *ceilings) left(a admission.Account, now time.Time) time.Duration {
 	return max(c.waits[a].until.Sub(now), 0)
 }
 
-// answered takes a call of some size that the provider has let pass: a wait stated for one no larger is over.
-func (c *ceilings) answered(a admission.Account, size float64) {
+// answered takes a call of some size that the provider has let pass: a wait that was stated before for one no larger is over.
+func (c *ceilings) answered(a admission.Account, size float64, sent time.Time) {
 	if c.stated.Load() == 0 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s, ok := c.waits[a]; ok && s.size <= size {
+	if s, ok := c.waits[a]; ok && s.size <= size && sent.After(s.at) {
 		delete(c.waits, a)
 		c.stated.Store(int32(len(c.waits)))
 	}

@@ -29,12 +29,17 @@ func TestStatedWaitsStandUntilTheyAreOverOrDisproved(t *testing.T) {
 		}
 	}
 	// A small call that passes says nothing of a large one.
-	c.answered(other, 5000)
-	c.answered(one, 999)
+	c.answered(other, 5000, now.Add(1))
+	c.answered(one, 999, now.Add(1))
 	if !c.stands(one, now) {
 		t.Error("a smaller call's success ends the wait")
 	}
-	c.answered(one, 1000)
+	// Nor does one that was under way when the wait was stated.
+	c.answered(one, 1000, now)
+	if !c.stands(one, now) {
+		t.Error("an earlier call's success ends the wait")
+	}
+	c.answered(one, 1000, now.Add(1))
 	if c.stands(one, now) {
 		t.Error("the wait outlives the success of a call as large")
 	}

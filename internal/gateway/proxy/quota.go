@@ -31,6 +31,7 @@ type mark struct {
 	status    int
 	header    http.Header
 	body      []byte
+	at        time.Time
 	until     time.Time // documented reset; zero if none is known
 	nextProbe time.Time
 }
@@ -55,7 +56,7 @@ func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, now time
 	if _, ok := q.marks[a]; !ok && len(q.marks) >= maxMarks {
 		q.dropOldestLocked()
 	}
-	m.nextProbe = now.Add(probeEvery)
+	m.at, m.nextProbe = now, now.Add(probeEvery)
 	if reset > 0 {
 		m.until = now.Add(reset)
 		m.nextProbe = now.Add(min(reset, probeAtLast))
@@ -94,14 +95,16 @@ func (q *quotas) check(a admission.Account, now time.Time) (*mark, time.Duration
 	return m, m.nextProbe.Sub(now)
 }
 
-// clear removes the mark of an account that was answered.
-func (q *quotas) clear(a admission.Account) {
+// clear removes the mark of an account that was answered, to a call that was sent after it was marked.
+func (q *quotas) clear(a admission.Account, sent time.Time) {
 	if q.marked.Load() == 0 {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.marks, a)
+	if m, ok := q.marks[a]; ok && sent.After(m.at) {
+		delete(q.marks, a)
+	}
 	q.marked.Store(int32(len(q.marks)))
 }
 

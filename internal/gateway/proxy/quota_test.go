@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,4 +70,39 @@ func TestA7WhateverFormASpentQuotaComesInItMarksTheAccount(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestA7WhoWasSentBeforeUnmarksNothing: a call that was under way when the quota was found to be spent is answered well. The
+// next ones are not sent for that.
+func TestA7WhoWasSentBeforeUnmarksNothing(t *testing.T) {
+	s := scripted(func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n > 1 {
+			fail(w, http.StatusTooManyRequests, spent)
+			return
+		}
+		time.Sleep(20 * time.Second)
+		answerOK(w)
+	})
+	simulate(t, s, onePolicy(openaiRoute()), func(w *world) {
+		ask := func() answer {
+			return w.post("/openai/v1/chat/completions", `{"model":"m","messages":[]}`, "Authorization", "Bearer sk-1")
+		}
+		var long sync.WaitGroup
+		long.Go(func() {
+			if a := ask(); a.status != http.StatusOK {
+				t.Errorf("the long call: %d %s", a.status, a.body)
+			}
+		})
+		time.Sleep(time.Second)
+		for range 3 {
+			if a := ask(); a.status != http.StatusTooManyRequests || s.count() != 2 {
+				t.Errorf("answer %d after %d sends", a.status, s.count())
+			}
+			long.Wait()
+		}
+		if s := w.figures("openai").state(time.Now()); s.name != stateQuota {
+			t.Errorf("the state is %+v", s)
+		}
+		w.atRest()
+	})
 }
