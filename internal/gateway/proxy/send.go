@@ -209,7 +209,7 @@ func upstreamID(h http.Header) string {
 
 // sendFree passes on a call that is charged to nothing.
 func (c *call) sendFree() {
-	c.lane = c.cfg.lanes[len(c.cfg.lanes)-1]
+	c.lane = c.figuresOf(len(c.cfg.lanes) - 1)
 	c.source = tally.WaitNone
 	c.useKey(c.cfg.plan.CredentialKey)
 	out, err := c.outgoing()
@@ -228,5 +228,7 @@ func (c *call) sendFree() {
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
-	c.pass(resp, &blind{}, relayOptions{})
+	end, _ := c.pass(resp, &blind{}, relayOptions{})
+	c.countEnd(end, resp.StatusCode >= http.StatusMultipleChoices)
+	c.endAnswer(end)
 }
