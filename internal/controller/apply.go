@@ -59,10 +59,13 @@ func ours(cm *corev1.ConfigMap) bool {
 
 // release deletes an object of ours, unless somebody else keeps something in it: then what is ours goes.
 func (r *Reconciler) release(ctx context.Context, reader client.Reader, cm *corev1.ConfigMap, own func(key string) bool) error {
+	now, held, err := r.holdsTheirs(ctx, cm, own)
 	switch {
-	case !theirs(cm, own):
-		return r.remove(ctx, reader, cm)
-	case locked(cm):
+	case err != nil || now == nil:
+		return err
+	case !held:
+		return r.remove(ctx, reader, now)
+	case locked(now):
 		return nil // nothing of it can be taken out
 	}
 	if err := r.Client.Apply(ctx, corev1ac.ConfigMap(cm.Name, cm.Namespace), r.applyOptions(reader)...); err != nil {
@@ -85,13 +88,8 @@ func (r *Reconciler) apply(ctx context.Context, reader client.Reader, namespace,
 	if present != nil && upToDate(present, data) {
 		return nil
 	}
-	if locked(present) {
-		if theirs(present, func(key string) bool { _, own := data[key]; return own }) {
-			return fmt.Errorf("ConfigMap %s: %w", name, errTheirs)
-		}
-		if err := r.remove(ctx, reader, present); err != nil {
-			return err
-		}
+	if err := r.unlock(ctx, reader, present, func(key string) bool { _, own := data[key]; return own }); err != nil {
+		return err
 	}
 	logf.FromContext(ctx).V(1).Info("applying", "configMap", name)
 	want := corev1ac.ConfigMap(name, namespace).WithLabels(managedBy).WithData(data)
@@ -99,6 +97,21 @@ func (r *Reconciler) apply(ctx context.Context, reader client.Reader, namespace,
 		return fmt.Errorf("apply ConfigMap %s: %w", name, err)
 	}
 	return nil
+}
+
+// unlock removes an object that can never be applied to.
+func (r *Reconciler) unlock(ctx context.Context, reader client.Reader, present *corev1.ConfigMap, own func(key string) bool) error {
+	if !locked(present) {
+		return nil
+	}
+	now, held, err := r.holdsTheirs(ctx, present, own)
+	switch {
+	case err != nil || !locked(now):
+		return err
+	case held:
+		return fmt.Errorf("ConfigMap %s: %w", now.Name, errTheirs)
+	}
+	return r.remove(ctx, reader, now)
 }
 
 // upToDate: what others added beside our keys is not our business, and gateways do not read it.

@@ -80,7 +80,9 @@ type Options struct {
 	// Client reads from caches, and reads its own writes.
 	Client client.Client
 	// Env reads the ConfigMaps of base-URL variables, which have a cache of their own.
-	Env     client.Reader
+	Env client.Reader
+	// Live reads from the API server; nil is the manager's, and Setup sets it.
+	Live    client.Reader
 	Plans   Plans
 	Reports Reports
 	// Accounts takes the ProviderAccounts, and Budgets tells what was made of them; nil where nobody shares budgets.

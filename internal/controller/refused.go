@@ -19,19 +19,6 @@ var errTheirs = errors.New("it is immutable and holds what is not Headgate's; de
 // locked reports whether an object can never be applied to.
 func locked(cm *corev1.ConfigMap) bool { return cm != nil && ptr.Deref(cm.Immutable, false) }
 
-// theirs reports whether others keep something in an object.
-func theirs(cm *corev1.ConfigMap, own func(key string) bool) bool {
-	if len(cm.BinaryData) > 0 {
-		return true
-	}
-	for key := range cm.Data {
-		if !own(key) {
-			return true
-		}
-	}
-	return false
-}
-
 // isRefused says whether trying again is of no use until somebody changes something: a quota, the size of what others have put
 // into the object, a policy of admission, a right that was taken away.
 func isRefused(err error) bool {

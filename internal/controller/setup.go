@@ -37,6 +37,9 @@ func Setup(mgr ctrl.Manager, env cache.Cache, r *Reconciler) error {
 	if err := r.readSchema(mgr); err != nil {
 		return err
 	}
+	if r.Live == nil {
+		r.Live = mgr.GetAPIReader()
+	}
 	stale, due := make(chan event.GenericEvent), make(chan event.GenericEvent)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("ratelimitpolicy").
