@@ -15,7 +15,12 @@ const Named = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-
 // IsServer says whether a host and port of a URL can be reached: clients take brackets and more for names. No port is the
 // store's own.
 func IsServer(host, port string) bool {
-	if _, err := netip.ParseAddr(host); err != nil && (host == "" || strings.Trim(host, Named) != "") {
+	// The zone of an address may be anything.
+	name := host
+	if ip, err := netip.ParseAddr(host); err == nil {
+		name = ip.Zone()
+	}
+	if host == "" || strings.Trim(name, Named) != "" {
 		return false
 	}
 	n, err := strconv.ParseUint(port, 10, 16)

@@ -19,6 +19,8 @@ func TestIsServer(t *testing.T) {
 		{"a/b", ""},
 		{"münchen", ""},
 		{"a:b", ""},
+		{"fe80::1%e]", ""},
+		{"fe80::1%é", ""},
 		{"redis", "0"},
 		{"redis", "65536"},
 		{"redis", "-1"},

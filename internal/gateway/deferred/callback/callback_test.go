@@ -36,7 +36,7 @@ func TestOnlyListedHostsOverHTTPS(t *testing.T) {
 		"https://evil.example.com", "https://app.example.com.evil.org", "https://hooks.example.com", "https://a.b.hooks.example.com",
 		"https://.hooks.example.com", "https://user@app.example.com", "https://app.example.com@evil.org", "https://app.example.com#x",
 		"https://app.example.com\\@evil.org", "https://127.0.0.1", "https://[::1]", "https://app.example.com/ x", "https://app.example.com/\n",
-		"https://app.example.com/" + strings.Repeat("a", maxURL), "https://app.example.com.", "file:///etc/passwd",
+		"https://app.example.com/" + strings.Repeat("a", maxURL), "https://app.example.com.", "file:///etc/passwd", "https://a\uff0eb.hooks.example.com", "https://a\u3002.hooks.example.com", "https://\u212a.hooks.example.com",
 	} {
 		if err := Check(url, hosts); err == nil {
 			t.Errorf("%q is allowed", url)

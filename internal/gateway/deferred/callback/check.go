@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 // maxURL bounds a callback.
@@ -34,6 +35,10 @@ func Check(raw string, hosts []string) error {
 		return errors.New("the URL has a fragment")
 	case strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return errors.New("the URL has a space or a control character")
+	}
+	if strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > unicode.MaxASCII }) {
+		// Some letters are others once they are sent: there are dots among them, which a label of a listed name has none of.
+		return errors.New("the URL's host is not written in ASCII")
 	}
 	host := strings.ToLower(u.Hostname())
 	if _, err := netip.ParseAddr(host); err == nil {
