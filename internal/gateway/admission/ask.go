@@ -30,7 +30,7 @@ func (g *Gate) asksLocked(t *Ticket, m *mirror, now time.Time) bool {
 
 // askedLocked notes that t goes past mirrors: the next one waits for its answer, or as long again; mu is held.
 func (g *Gate) askedLocked(t *Ticket, now time.Time) {
-	grp := g.groups[t.Account]
+	grp := g.groupOf(t)
 	if grp == nil {
 		return
 	}

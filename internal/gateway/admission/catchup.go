@@ -26,7 +26,7 @@ func (g *Gate) learnedLocked(t *Ticket, now time.Time) bool {
 
 // lacksLocked says whether a bucket that the call was not asked for has too little for it; mu is held.
 func (g *Gate) lacksLocked(t *Ticket, now time.Time) bool {
-	grp := g.groups[t.Account]
+	grp := g.groupOf(t)
 	if grp == nil {
 		return false
 	}
@@ -44,7 +44,7 @@ func (g *Gate) lacksLocked(t *Ticket, now time.Time) bool {
 // catchUpLocked charges a call that goes now to the mirrors that were not known when it came: while it waited, answers
 // to others told of them. What they report later would else look like somebody else's spending. mu is held.
 func (g *Gate) catchUpLocked(t *Ticket, now time.Time) {
-	grp := g.groups[t.Account]
+	grp := g.groupOf(t)
 	if grp == nil {
 		return
 	}

@@ -72,6 +72,13 @@ func NewEstimator(charges facts.Charges) *Estimator {
 	return &Estimator{charges: charges, models: models{byName: map[string]*learned{}}}
 }
 
+// charge says that the provider charges so from now on.
+func (e *Estimator) charge(as facts.Charges) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.charges = as
+}
+
 // Of estimates a request: the text by what its characters suggest, the media by their constants, each times the
 // model's factor, what every call takes beside them, what the provider has stored of the prompt, and of all that the share that is not read from a cache for
 // nothing.

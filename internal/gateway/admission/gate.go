@@ -32,6 +32,7 @@ type Gate struct {
 	ids     []budget.BucketID
 	groups  map[Account]*group
 	uses    uint64
+	moved   int
 	decided []*budget.Call
 	waiting int
 	timer   *time.Timer
@@ -94,6 +95,7 @@ func (g *Gate) Estimator() *Estimator { return g.estimator }
 func (g *Gate) Configure(route plan.Route, maxGateways int32, now time.Time) {
 	g.lock()
 	defer g.unlock()
+	g.moveLocked(&route)
 	g.route, g.maxGateways = route, maxGateways
 	for _, grp := range g.groups {
 		g.recoverLocked(grp, now)

@@ -71,7 +71,7 @@ func (g *Gate) groupLocked(a Account) *group {
 	if len(g.groups) >= maxGroups {
 		g.dropOldestLocked()
 	}
-	grp := &group{name: "mirror/" + strconv.FormatUint(a.Fingerprint, 16) + "/" + a.Model + "/"}
+	grp := &group{name: g.mirrorsLocked() + strconv.FormatUint(a.Fingerprint, 16) + "/" + a.Model + "/"}
 	for i, name := range mirrored {
 		grp.mirrors[i] = &mirror{budget: name, jitter: &grp.jitter}
 	}

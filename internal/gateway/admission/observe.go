@@ -21,6 +21,9 @@ func (g *Gate) Observe(t *Ticket, r *dialect.Reading, now time.Time) {
 	}
 	g.lock()
 	defer g.unlock()
+	if g.elsewhere(t) {
+		return
+	}
 	grp := g.groupLocked(t.Account)
 	grp.jitter.add(now.Sub(t.Sent))
 	g.recoverLocked(grp, now)

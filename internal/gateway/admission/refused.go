@@ -17,6 +17,9 @@ import (
 func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Duration, ok bool, now time.Time) {
 	g.lock()
 	defer g.unlock()
+	if g.elsewhere(t) {
+		return
+	}
 	wait = min(wait, longestHold)
 	grp := g.groupLocked(t.Account)
 	lowered, explained, unexpected := false, false, false
@@ -144,7 +147,7 @@ func (g *Gate) holdLocked(grp *group, wait time.Duration, now time.Time) {
 func (g *Gate) Succeeded(t *Ticket) {
 	g.lock()
 	defer g.unlock()
-	if grp := g.groups[t.Account]; grp != nil {
+	if grp := g.groupOf(t); grp != nil {
 		if t.Sent.After(grp.heldAt) {
 			grp.hold.known = false
 		}
@@ -157,12 +160,12 @@ func (g *Gate) Succeeded(t *Ticket) {
 // tell when a bucket is full: floor = clamp((cost − level)/R, 0, reset), the latest of the budgets that
 // have too little. ok is false where nothing is known.
 func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok bool) {
+	g.lock()
+	defer g.unlock()
 	if g.facts.ResetMeans != facts.ResetFull {
 		return 0, false
 	}
-	g.lock()
-	defer g.unlock()
-	grp := g.groups[t.Account]
+	grp := g.groupOf(t)
 	if grp == nil {
 		return 0, false
 	}

@@ -23,7 +23,7 @@ func (g *Gate) costsLocked(t *Ticket, now time.Time) {
 			t.add(l.Budget, l.id, part{limit: l})
 		}
 	}
-	grp := g.groups[t.Account]
+	grp := g.groupOf(t)
 	if grp == nil {
 		return
 	}

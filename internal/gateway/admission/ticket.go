@@ -24,7 +24,10 @@ type Account struct {
 // released exactly once; everything else about it is guarded by its gate.
 type Ticket struct {
 	// Set by the caller before Enter.
-	Account  Account
+	Account Account
+	// Dialect and BaseURL are the provider that the call goes to, which an edit may have left meanwhile; empty is the route's.
+	Dialect, BaseURL string
+
 	Lane     int
 	Estimate Estimate
 	Metered  bool

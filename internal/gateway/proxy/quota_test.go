@@ -106,3 +106,34 @@ func TestA7WhoWasSentBeforeUnmarksNothing(t *testing.T) {
 		w.atRest()
 	})
 }
+
+// TestA7ASpentQuotaIsTheProvidersWhoseItIs: who points a route elsewhere, for the quota there is spent, is served at once.
+func TestA7ASpentQuotaIsTheProvidersWhoseItIs(t *testing.T) {
+	s := scripted(func(_ int, w http.ResponseWriter, r *http.Request) {
+		if r.Host == "other.example" {
+			answerOK(w)
+			return
+		}
+		w.Header().Set("Retry-After", "7200")
+		fail(w, http.StatusTooManyRequests, spent)
+	})
+	route := openaiRoute()
+	simulate(t, s, onePolicy(route), func(w *world) {
+		ask := func() answer {
+			return w.post("/openai/v1/chat/completions", `{"model":"m","messages":[]}`, "Authorization", "Bearer sk-1")
+		}
+		ask()
+		if a := ask(); a.status != http.StatusTooManyRequests || s.count() != 1 {
+			t.Fatalf("answer %d after %d sends", a.status, s.count())
+		}
+		route.BaseURL = "http://other.example"
+		w.gateway.Apply(onePolicy(route), time.Now())
+		if a := ask(); a.status != http.StatusOK || s.count() != 2 {
+			t.Errorf("answer %d %s after %d sends", a.status, a.body, s.count())
+		}
+		if s := w.figures("openai").state(time.Now()); s.name != stateHealthy {
+			t.Errorf("the state is %+v", s)
+		}
+		w.atRest()
+	})
+}

@@ -45,9 +45,23 @@ type route struct {
 	retries retryBudget
 	// overloads keeps calls back from models that are overloaded.
 	overloads breakers
-	goneAt    time.Time
+	// provider is whose answers all that is of.
+	provider provider
+	goneAt   time.Time
 	// unattended wait without their callers.
 	unattended unattended
+}
+
+// provider is where a route's calls go, and what is spoken there.
+type provider struct{ dialect, baseURL string }
+
+// at returns the route as it is at a provider. What is known of another one, that a quota is spent or a wait too long, says
+// nothing there; what the policy counts goes on.
+func (r *route) at(p provider) *route {
+	if r.provider == p {
+		return r
+	}
+	return &route{gate: r.gate, member: r.member, tally: r.tally, provider: p}
 }
 
 // config is one plan's view of a route; immutable.
@@ -223,12 +237,15 @@ func (cfg *config) bindFailover(byKey map[string]*config) {
 
 // routeLocked returns the lasting part of a route, with the plan's numbers in force; mu is held.
 func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now time.Time) *route {
+	at := provider{cfg.plan.Dialect, cfg.plan.BaseURL}
 	if r, ok := g.routes[key]; ok {
+		r = r.at(at)
+		g.routes[key] = r
 		r.goneAt = time.Time{}
 		r.gate.Configure(cfg.plan, maxGateways, now)
 		return r
 	}
-	r := &route{tally: tally.NewRoute()}
+	r := &route{tally: tally.NewRoute(), provider: at}
 	if g.opts.Shared && cfg.policy != "" {
 		r.member = g.memberOf(cfg, maxGateways, now)
 		r.gate = r.member
