@@ -60,6 +60,9 @@ func classify(status int, d failure.Document) dialect.Class {
 		if strings.Contains(d.Message, "Extra usage is required") {
 			return dialect.ClassPermanent // long context needs another plan, not time
 		}
+		if strings.Contains(d.Message, "daily rate limit") {
+			return dialect.ClassQuota
+		}
 		return dialect.ClassThrottle
 	case "overloaded_error":
 		return dialect.ClassOverload
@@ -90,6 +93,8 @@ func invalid(message string) dialect.Class {
 // budget is the budget a refusal names.
 func budget(d failure.Document) string {
 	switch {
+	case failure.AtOnce(d):
+		return plan.InFlight
 	case strings.Contains(d.Message, "input tokens per"):
 		return plan.InputTokens
 	case strings.Contains(d.Message, "output tokens per"):

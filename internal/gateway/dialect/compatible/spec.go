@@ -39,7 +39,7 @@ type Spec struct {
 	Complete func(f *Failed, r *dialect.Reading)
 	// Classify gives a failure its class; nil goes by OpenAI's codes, then by the status.
 	Classify func(f Failed) dialect.Class
-	// Hint reads the wait that a body gives; nil looks for "try again in" and "retry after" in its message.
+	// Hint reads the wait that a body gives; nil looks for the usual words in its message.
 	Hint func(f Failed, reference time.Time) (wait time.Duration, ok bool)
 	// Budget is the budget a refusal names; nil looks for the usual words.
 	Budget func(f Failed) string
@@ -84,7 +84,7 @@ func (s Spec) classify(f Failed) dialect.Class {
 
 func (s Spec) hint(f Failed, reference time.Time) (time.Duration, bool) {
 	if s.Hint == nil {
-		return guidance.Hint(f.Document.Message, "try again in ", "retry after ")
+		return guidance.Advice(f.Document.Message)
 	}
 	return s.Hint(f, reference)
 }

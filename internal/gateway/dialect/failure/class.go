@@ -5,6 +5,7 @@ package failure
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
@@ -43,15 +44,41 @@ var spent = map[string]bool{
 	"organization_spend_limit_exceeded": true, "project_spend_limit_exceeded": true, "organization_usage_limit_exceeded": true,
 	"billing_error": true, "out_of_credits": true, "enforced_spend_limit_reached": true,
 	"exceeded_current_quota_error": true, "insufficient_balance": true, "insufficient_credits": true,
+	"budget_exceeded": true, "Arrearage": true, "AccountOverdueError": true,
 }
+
+// spentWords say the same where a refusal has no such code; they are in lower case.
+var spentWords = [...]string{"insufficient balance", "insufficient credit", "insufficient funds", "budget has been exceeded"}
+
+// busy are parts of codes that mean a lack of capacity, not of an allowance, with whatever status.
+var busy = [...]string{"overload", "resource_unavailable", "nocapacity"}
+
+// maxProse bounds the prose that is searched.
+const maxProse = 4 << 10
 
 // New makes a failure fit to be shown.
 func New(class dialect.Class, d Document) dialect.Failure {
-	if spent[d.Code] || spent[d.Type] || spent[d.DetailCode] {
+	switch {
+	case spent[d.Code] || spent[d.Type] || spent[d.DetailCode]:
 		class = dialect.ClassQuota
+	case class != dialect.ClassThrottle:
+	case holds(d.Message, spentWords[:]):
+		class = dialect.ClassQuota
+	case holds(d.Code, busy[:]), holds(d.Type, busy[:]):
+		class = dialect.ClassOverload
 	}
 	return dialect.Failure{Class: class, Code: code(d), Message: Message(d.Message)}
 }
+
+// holds reports whether a text holds one of parts, in any case.
+func holds(text string, parts []string) bool {
+	text = strings.ToLower(text[:min(len(text), maxProse)])
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// AtOnce reports whether a refusal speaks of how many calls there may be at once: no bucket lacks anything then, and no
+// level is told.
+func AtOnce(d Document) bool { return holds(d.Message, []string{"concurrent", "concurrency"}) }
 
 const maxCode = 64
 

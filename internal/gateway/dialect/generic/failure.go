@@ -10,12 +10,16 @@ import (
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/failure"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
+	"github.com/headgate-dev/headgate/internal/plan"
 )
 
 // ReadFailure implements dialect.Dialect.
 func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Reading) dialect.Failure {
 	d := failure.Read(h, body)
 	f := failure.New(classify(status, d), d)
+	if f.Class == dialect.ClassThrottle && failure.AtOnce(d) {
+		f.Budget = plan.InFlight
+	}
 	f.RejectsUsage = failure.RejectsUsage(status, d)
 	wait, waits := d.Longest(hint(d))
 	guidance.Settle(r, f.Class, wait, waits)
@@ -23,7 +27,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 }
 
 func hint(d failure.Document) (wait time.Duration, ok bool) {
-	return guidance.Hint(d.Message, "try again in ", "retry after ", "retry in ", "please wait ")
+	return guidance.Advice(d.Message)
 }
 
 // classifyEvent classes an error event inside a stream: what is not known to be final may pass by itself.

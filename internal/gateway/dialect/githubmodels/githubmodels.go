@@ -27,7 +27,7 @@ var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Complete: complete,
 	Classify: classify,
 	Hint: func(f compatible.Failed, _ time.Time) (time.Duration, bool) {
-		return guidance.Hint(f.Document.Message, "please wait ", "try again in ", "retry after ")
+		return guidance.Advice(f.Document.Message)
 	},
 	Budget: budget,
 }}

@@ -128,6 +128,8 @@ func (e *apiError) budget() string {
 		return plan.Requests
 	case e.names("input"):
 		return plan.InputTokens
+	case e.names("output"):
+		return plan.OutputTokens
 	}
 	return plan.Tokens
 }

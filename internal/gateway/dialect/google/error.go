@@ -39,7 +39,8 @@ type apiError struct {
 func readError(status int, d failure.Document, reference time.Time) *apiError {
 	e := &apiError{Document: d, status: status}
 	e.details(d.Error.Get("details"), reference, maxNesting)
-	e.hint(guidance.Hint(d.Message, "retry in ", "try again in ", "retry after ", "reset after "))
+	e.hint(guidance.Advice(d.Message))
+	e.named(d.Message)
 	e.none = e.none || saysNone(d.Message)
 	return e
 }
@@ -102,6 +103,15 @@ func (e *apiError) quota(names ...gjson.Result) {
 		if name := text(name); name != "" && len(e.quotas) < maxDetails {
 			e.quotas = append(e.quotas, name)
 		}
+	}
+}
+
+// named takes the quota that a message names as its metric, where no detail does.
+func (e *apiError) named(message string) {
+	const phrase = "Quota exceeded for "
+	_, rest, found := strings.Cut(message, phrase)
+	if name, _, _ := strings.Cut(rest, " "); found && len(e.quotas) == 0 && strings.ContainsRune(name, '/') {
+		e.quotas = append(e.quotas, name)
 	}
 }
 

@@ -25,8 +25,8 @@ type Triple struct {
 	Exhausted bool
 }
 
-// Budgets reads the buckets of a table. A bucket whose limit or remaining is negative is not reported by
-// the provider; its reset is then no guidance either. malformed names the first header that could not be read.
+// Budgets reads the buckets of a table. A bucket whose limit is negative, or whose remaining is -1, is not reported by
+// the provider; its reset is then no guidance either. Any other remaining below zero is a debt, of which nothing is left. malformed names the first header that could not be read.
 func Budgets(h http.Header, table []Triple, reference time.Time) (budgets []dialect.BudgetReading, malformed string) {
 	for _, t := range table {
 		b, ok, bad := t.read(h, reference)
@@ -56,8 +56,10 @@ func (t Triple) read(h http.Header, reference time.Time) (b dialect.BudgetReadin
 		switch {
 		case !valid:
 			malformed = first(malformed, name)
-		case value < 0:
+		case value == -1 || value < 0 && into == &b.Limit:
 			unreported = true
+		case value < 0:
+			*into, ok = 0, true
 		default:
 			*into, ok = value, true
 		}
@@ -97,12 +99,12 @@ func quantity(text string) (float64, bool) {
 	if text == "" || numberLen(text) != len(text) {
 		return 0, false
 	}
-	if negative {
-		return -1, true
-	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || value > maxAmount {
 		value = maxAmount // only its size can be wrong
+	}
+	if negative {
+		value = -value
 	}
 	return value, true
 }

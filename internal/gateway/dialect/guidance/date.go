@@ -18,9 +18,10 @@ func httpDate(text string, now time.Time) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, false
 	}
+	text, leap := leapSecond(text)
 	for _, layout := range [...]string{http.TimeFormat, time.ANSIC} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at, true
+			return at.Add(leap), true
 		}
 	}
 	at, err := time.Parse(rfc850, text)
@@ -35,7 +36,17 @@ func httpDate(text string, now time.Time) (time.Time, bool) {
 	case year <= now.UTC().Year()-50:
 		year += 100
 	}
-	return time.Date(year, at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC), true
+	return time.Date(year, at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC).Add(leap), true
+}
+
+// leapSecond is a time's text without its 61st second, and that second: the standard library knows none, and RFC 9110 and
+// RFC 3339 allow it.
+func leapSecond(text string) (plain string, leap time.Duration) {
+	i := strings.LastIndex(text, ":60")
+	if i > 2 && text[i-3] == ':' && (i+3 == len(text) || text[i+3] != ':' && !digits(text[i+3:i+4])) {
+		return text[:i] + ":59" + text[i+3:], time.Second
+	}
+	return text, 0
 }
 
 // Reference is the time absolute values are measured against: the response's own Date where it is valid,
@@ -57,6 +68,7 @@ func moment(text string) (time.Time, bool) {
 	if len(text) < len("2006-") || text[4] != '-' { // what a failed parse has to say costs more than all else here
 		return time.Time{}, false
 	}
-	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text))
-	return at, err == nil
+	text, leap := leapSecond(strings.ToUpper(text))
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return at.Add(leap), err == nil
 }

@@ -37,6 +37,8 @@ func TestA3RetryAfterEdges(t *testing.T) {
 		"Thursday, 15-Jun-70 12:00:00 GMT":  {noon.AddDate(44, 0, 0).Sub(noon), dialect.SourceRetryAfterDate, false},
 		"Wednesday, 15-Jun-94 12:00:00 GMT": {0, dialect.SourceRetryAfterDate, false},
 		"Fri, 31 Dec 9999 23:59:59 GMT":     {Longest, dialect.SourceRetryAfterDate, false},
+		"Mon, 15 Jun 2026 12:00:60 GMT":     {time.Minute, dialect.SourceRetryAfterDate, false},
+		"Mon, 15 Jun 2026 12:60:00 GMT":     {0, dialect.SourceNone, true},
 		"Mon, 15 Jun 2026 12:00:30 +0000":   {0, dialect.SourceNone, true},
 		"NaN":                               {0, dialect.SourceNone, true},
 		"-Inf":                              {0, dialect.SourceNone, true},
@@ -137,9 +139,14 @@ func TestHints(t *testing.T) {
 		"limited to 20 API calls / minute":                 {},
 		"try again in 3 sheep":                             {},
 		"try again in NaNs":                                {},
+		"please try again after 1 seconds":                 {time.Second, true},
+		"Try again in about 2 hours.":                      {2 * time.Hour, true},
+		"quota resets in ~41 minutes":                      {41 * time.Minute, true},
+		"please wait for another 30s":                      {30 * time.Second, true},
+		"will be retried after 3 attempts":                 {},
 	}
 	for text, tc := range cases {
-		if wait, ok := Hint(text, "try again in ", "retry after "); wait != tc.wait || ok != tc.ok {
+		if wait, ok := Advice(text); wait != tc.wait || ok != tc.ok {
 			t.Errorf("%q: %v %v, want %v %v", text, wait, ok, tc.wait, tc.ok)
 		}
 	}
@@ -217,14 +224,20 @@ func FuzzIETF(f *testing.F) {
 	})
 }
 
-// FuzzQuantity: an amount is malformed, "not reported", or within bounds.
+// FuzzQuantity: an amount is malformed, "not reported", or within bounds; of a bucket in debt nothing remains.
 func FuzzQuantity(f *testing.F) {
 	for _, s := range []string{"100", "-1", "1e5", "100, 100;w=60", "0.5", strings.Repeat("9", 400)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if value, ok := quantity(s); ok && value != -1 && !(value >= 0 && value <= maxAmount) {
+		if value, ok := quantity(s); ok && !(value >= -maxAmount && value <= maxAmount) {
 			t.Errorf("%v", value)
+		}
+		budgets, _ := Budgets(http.Header{"Limit": {s}, "Left": {s}}, []Triple{{Limit: "Limit"}, {Remaining: "Left"}}, noon)
+		for _, b := range budgets {
+			if b.Limit < 0 && b.Limit != -1 || b.Remaining < 0 && b.Remaining != -1 || max(b.Limit, b.Remaining) > maxAmount {
+				t.Errorf("%+v", b)
+			}
 		}
 	})
 }

@@ -11,6 +11,18 @@ import (
 // maxHintText bounds the prose that is searched.
 const maxHintText = 4 << 10
 
+// phrases are what waits stand behind in the prose of providers and of those who copy them.
+var phrases = []string{
+	"try again in ", "try again after ", "retry in ", "retry after ", "retrying in ", "reset in ", "resets in ", "reset after ",
+	"please wait ", "wait for ",
+}
+
+// vague are words that may stand before such a wait.
+var vague = [...]string{"about ", "approximately ", "around ", "another ", "at least "}
+
+// Advice is the longest wait that prose gives, as providers usually word it.
+func Advice(text string) (wait time.Duration, ok bool) { return Hint(text, phrases...) }
+
 // Hint finds the longest wait that prose gives after one of the phrases ("try again in 1h2m3s", "retry
 // after 1 second"); phrases are in lower case. A number without a unit is none.
 func Hint(text string, phrases ...string) (wait time.Duration, ok bool) {
@@ -22,12 +34,21 @@ func Hint(text string, phrases ...string) (wait time.Duration, ok bool) {
 				break
 			}
 			rest = rest[i+len(phrase):]
-			if value, valid := spokenDuration(strings.TrimLeft(rest, " ")); valid {
+			if value, valid := spokenDuration(exactly(rest)); valid {
 				wait, ok = max(wait, value), true
 			}
 		}
 	}
 	return wait, ok
+}
+
+// exactly is text without the words that may stand before a duration.
+func exactly(text string) string {
+	text = strings.TrimLeft(text, " ~")
+	for _, word := range vague {
+		text = strings.TrimPrefix(text, word)
+	}
+	return text
 }
 
 // spokenDuration reads a duration whose terms may be apart, as in "1 hour, 20 minutes and 5 seconds"; each is less than

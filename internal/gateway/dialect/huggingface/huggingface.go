@@ -48,5 +48,5 @@ func hint(f compatible.Failed, _ time.Time) (time.Duration, bool) {
 	if wait, ok := compatible.SecondsOf(f.Document.Error.Get("estimated_time")); ok {
 		return wait, true
 	}
-	return guidance.Hint(f.Document.Message, "try again in ", "retry after ")
+	return guidance.Advice(f.Document.Message)
 }

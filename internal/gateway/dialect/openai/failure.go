@@ -26,7 +26,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 }
 
 func hint(d failure.Document) (time.Duration, bool) {
-	return guidance.Hint(d.Message, "try again in ", "retry after ")
+	return guidance.Advice(d.Message)
 }
 
 // classifyEvent classes an error event inside a stream, which has no status of its own.
@@ -89,6 +89,8 @@ func throttle(status int, message string) dialect.Class {
 // Budget is the budget a refusal names: its type, or the abbreviation in its message.
 func Budget(d failure.Document) string {
 	switch {
+	case failure.AtOnce(d):
+		return plan.InFlight
 	case d.Type == "requests", strings.Contains(d.Message, "(RPM)"), strings.Contains(d.Message, "(RPD)"):
 		return plan.Requests
 	case d.Type == "tokens", strings.Contains(d.Message, "(TPM)"), strings.Contains(d.Message, "(TPD)"):

@@ -79,7 +79,7 @@ func complete(f *compatible.Failed, r *dialect.Reading) {
 func hint(f compatible.Failed, reference time.Time) (wait time.Duration, ok bool) {
 	wait, ok = compatible.SecondsOf(f.Document.Error.Get("metadata.retry_after_seconds"))
 	for _, text := range [...]string{f.Document.Message, f.Document.Error.Get("metadata.raw").Str} {
-		if said, found := guidance.Hint(text, "try again in ", "retry after ", "retry in "); found {
+		if said, found := guidance.Advice(text); found {
 			wait, ok = max(wait, said), true
 		}
 	}

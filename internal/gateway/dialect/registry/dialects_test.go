@@ -109,6 +109,13 @@ func TestA7QuotaIsToldFromThrottle(t *testing.T) {
 		{"Anthropic", 413, `{"type":"error","error":{"type":"request_too_large"}}`, dialect.ClassPermanent},
 		{"Generic", 429, `{"error":{"code":"insufficient_quota"}}`, dialect.ClassQuota},
 		{"Generic", 402, "", dialect.ClassQuota},
+		{"Generic", 429, `{"error":{"code":"1113","message":"Insufficient balance or no resource package. Please recharge."}}`, dialect.ClassQuota},
+		{"Generic", 429, `{"error":{"code":"429","type":"None","message":"Budget has been exceeded! Current cost: 0.2, Max budget: 0.1"}}`, dialect.ClassQuota},
+		{"Generic", 429, `{"error":{"type":"engine_overloaded_error","message":"The engine is currently overloaded, please try again later"}}`, dialect.ClassOverload},
+		{"Generic", 429, `{"error":{"code":"ServerOverloaded","type":"TooManyRequests","message":"unable to handle additional requests"}}`, dialect.ClassOverload},
+		{"OpenAI", 429, `{"error":{"message":"Flex processing lacks resources","type":"resource_unavailable","code":"resource_unavailable"}}`, dialect.ClassOverload},
+		{"Anthropic", 429, `{"type":"error","error":{"type":"rate_limit_error","message":"Number of request tokens has exceeded your daily rate limit"}}`, dialect.ClassQuota},
+		{"VertexAI", 429, `{"error":{"code":429,"message":"Quota exceeded for aiplatform.googleapis.com/requests_per_day with model m.","status":"RESOURCE_EXHAUSTED"}}`, dialect.ClassQuota},
 		{"Generic", 529, "", dialect.ClassOverload},
 		{"Generic", 418, "", dialect.ClassPermanent},
 	}

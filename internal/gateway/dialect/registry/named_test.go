@@ -6,6 +6,7 @@ package registry
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
@@ -30,6 +31,12 @@ func TestRefusalsNameTheirBudget(t *testing.T) {
 		{"GitHubModels", "UserConcurrentRequests", "", plan.InFlight},
 		{"GitHubModels", "", `{"error":{"code":"RateLimitReached","message":"Rate limit of 10 per 60s exceeded for UserByModelByMinute. Please wait 46 seconds."}}`, plan.Requests},
 		{"GitHubModels", "", "", ""},
+		{"Anthropic", "", `{"error":{"type":"rate_limit_error","message":"Number of concurrent connections has exceeded your rate limit."}}`, plan.InFlight},
+		{"OpenAI", "", `{"error":{"type":"requests","code":"rate_limit_exceeded","message":"Too many concurrent requests."}}`, plan.InFlight},
+		{"Generic", "", `{"error":{"message":"Concurrency limit reached"}}`, plan.InFlight},
+		{"VertexAI", "", vertex("online_prediction_input_tokens_per_minute_per_base_model"), plan.InputTokens},
+		{"VertexAI", "", vertex("online_prediction_output_tokens_per_minute_per_base_model"), plan.OutputTokens},
+		{"VertexAI", "", vertex("online_prediction_requests_per_base_model"), plan.Requests},
 		{"Perplexity", "", `{"error":{"message":"Request rate limit exceeded, please try again later.","type":"request_rate_limit_exceeded"}}`, plan.Requests},
 		{"OpenRouter", "", `{"error":{"message":"Provider returned error","code":429}}`, ""},
 		{"Mistral", "", `{"message":"Rate limit exceeded","code":"1300"}`, ""},
@@ -42,6 +49,26 @@ func TestRefusalsNameTheirBudget(t *testing.T) {
 		r := ByName(tc.dialect).ReadHeaders(http.StatusTooManyRequests, h, received)
 		if f := ByName(tc.dialect).ReadFailure(http.StatusTooManyRequests, h, []byte(tc.body), &r); f.Budget != tc.want {
 			t.Errorf("%s %s %s: %q, want %q", tc.dialect, tc.limit, tc.body, f.Budget, tc.want)
+		}
+	}
+}
+
+// vertex is a refusal that names its quota in words alone.
+func vertex(quota string) string {
+	return `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Quota exceeded for aiplatform.googleapis.com/` + quota + ` with base model: m. Please submit a request."}}`
+}
+
+// TestA10ADebtIsNothingLeft: some report how far a bucket is below zero. That is no "not reported", and its reset is waited for.
+func TestA10ADebtIsNothingLeft(t *testing.T) {
+	for remaining, want := range map[string]time.Duration{"-354": 20 * time.Second, "-0.5": 20 * time.Second, "0": 20 * time.Second, "-1": 0} {
+		h := http.Header{}
+		h.Set("x-ratelimit-limit-tokens", "60000")
+		h.Set("x-ratelimit-remaining-tokens", remaining)
+		h.Set("x-ratelimit-reset-tokens", "20s")
+		r := ByName("OpenAI").ReadHeaders(http.StatusTooManyRequests, h, received)
+		ByName("OpenAI").ReadFailure(http.StatusTooManyRequests, h, []byte(`{"error":{"type":"tokens","code":"rate_limit_exceeded"}}`), &r)
+		if r.RetryAfter != want || want > 0 && (len(r.Budgets) != 1 || r.Budgets[0].Remaining != 0) {
+			t.Errorf("%s left: %v, budgets %+v", remaining, r.RetryAfter, r.Budgets)
 		}
 	}
 }

@@ -23,6 +23,7 @@ func TestA7CodesOfSpentMoneyAreKnownWhoeverSendsThem(t *testing.T) {
 		`{"type":"error","error":{"type":"billing_error","message":"x"}}`, `{"error":{"code":"out_of_credits","message":"x"}}`,
 		`{"type":"error","error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}`,
 		`{"error":{"message":"x","type":"exceeded_current_quota_error"}}`,
+		`{"error":{"message":"x","type":"budget_exceeded","param":null,"code":"400"}}`, `{"error":{"message":"x","code":"Arrearage"}}`,
 	} {
 		for _, f := range facts.All() {
 			d := ByName(f.Name)
