@@ -232,7 +232,8 @@ func FuzzEventStream(f *testing.F) {
 		if diff := cmp.Diff(one, two); diff != "" || a.Broken() != b.Broken() || !a.Broken() && a.Unfinished() != b.Unfinished() {
 			t.Errorf("cut at %d: %s", i, diff)
 		}
-		for name := range bytes.SplitSeq(text, []byte{0}) {
+		// Each name is looked for in all of the headers: a few names, or long inputs of zeros take seconds.
+		for _, name := range bytes.SplitN(text, []byte{0}, 100) {
 			_ = Message{Headers: text}.Header(string(name))
 		}
 	})
