@@ -87,7 +87,7 @@ func (c *call) countable() bool {
 	c.lane.Refused(reasonUnread)
 	c.outcome, c.reason = outcomeRefused, reasonUnread
 	p := problem{http.StatusBadRequest, "headgate_model_unread", "headgate: " + c.cfg.who +
-		": limits are by model, and the model cannot be read: state it within the first 32 MiB. " + c.notSent()}
+		": limits are by model, and the model cannot be read: state it within the first 64 KiB. " + c.notSent()}
 	if len(coding.Names(c.r.Header)) > 0 {
 		c.w.Header().Set("Accept-Encoding", acceptedCodings)
 		p.status, p.message = http.StatusUnsupportedMediaType, "headgate: "+c.cfg.who+

@@ -110,20 +110,24 @@ func TestARequestWhoseModelCannotBeReadGoesRoundNoLimitByModel(t *testing.T) {
 		"a window that is too wide":   {"zstd", string([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x78, 0, 0, 0}), 415},
 		"behind what is read":         {"zstd", coded(t, "zstd", behind(5)), 415},
 		"behind what is held":         {"", behind(33), 400},
+		"as it is told to":            {"", `{"x":"` + strings.Repeat(" ", 63<<10) + `","model":"opus-5","y":"` + strings.Repeat(" ", 33<<20) + `"}`, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []plan.Limit{{Name: "opus", Budget: plan.Requests, Amount: 1, WindowSeconds: 60, Burst: 1, Models: []string{"opus*"}}, perMinute("all", plan.Requests, 100)} {
 				s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { answerOK(w) })
 				simulate(t, s, onePolicy(anthropicRoute(limit)), func(w *world) {
 					a := w.post(anthropicPath, tc.body, "X-Api-Key", "k", "Content-Encoding", tc.coding)
-					if limit.Name == "all" {
+					if limit.Name == "all" || tc.status == http.StatusOK {
 						if a.status != http.StatusOK || s.count() != 1 {
-							t.Errorf("without a limit by model: answer %d %s after %d sends", a.status, a.body, s.count())
+							t.Errorf("limit %s: answer %d %s after %d sends", limit.Name, a.status, a.body, s.count())
 						}
 						return
 					}
 					if a.status != tc.status || s.count() != 0 || a.header.Get(HeaderReason) != reasonUnread || a.header.Get("X-Should-Retry") != "false" || !strings.Contains(a.body, `"type":"headgate_model_unread"`) {
 						t.Errorf("answer %d %v %s after %d sends", a.status, a.header, a.body, s.count())
+					}
+					if told := strings.Contains(a.body, "within the first 64 KiB"); told != (tc.coding == "") {
+						t.Errorf("it is told %s", a.body)
 					}
 					if accepted := a.header.Get("Accept-Encoding"); (accepted == acceptedCodings) != (tc.coding != "") {
 						t.Errorf("it is told to send %q", accepted)
