@@ -3,15 +3,29 @@
 
 package meter
 
-import "github.com/headgate-dev/headgate/internal/gateway/dialect"
+import (
+	"bytes"
 
-// bareMeter meters what is said to be server-sent events. Some servers and proxies put a document in their place, or an array of
-// them, errors for the most part: no line of an event begins like one.
+	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+)
+
+// bareMeter meters what is said to be server-sent events, or was asked for as a stream of them and has the type of something else.
+// Some servers and proxies put a document in their place, or an array of them, errors for the most part, and some send events
+// as text or as JSON: no line of an event begins like a document.
 type bareMeter struct {
 	dialect.Meter
 	// document reads it; nil once it is known what comes.
 	document *documentMeter
 	bare     bool
+	// untyped: its type is none of events; found, that it begins like them all the same.
+	untyped, found bool
+}
+
+// FoundEvents says of a response whose type is none of a stream that it is one, as its content shows: like all of them it says
+// itself when it is over.
+func FoundEvents(m dialect.Meter) bool {
+	b, ok := m.(*bareMeter)
+	return ok && b.found && b.ContentSeen()
 }
 
 func (m *bareMeter) Write(p []byte) []byte {
@@ -36,15 +50,24 @@ func blank(b byte) bool { return b <= ' ' || b == 0xef || b == 0xbb || b == 0xbf
 
 // begin decides by the first byte that is not blank what comes, and says whether it is no events.
 func (m *bareMeter) begin(first byte) bool {
-	switch first {
-	case '{':
+	events := first != '{' && first != '['
+	switch {
+	case m.untyped:
+		m.found = bytes.IndexByte(fieldsBegin, first) >= 0
+		if events = m.found; !events {
+			m.Meter = m.document
+		}
+	case first == '{':
 		m.Meter, m.bare = m.document, true
-	case '[':
+	case first == '[':
 		m.Meter = &valueMeter{reading: m.document.reading, whole: true}
 	}
 	m.document = nil
-	return first == '{' || first == '['
+	return !events
 }
+
+// fieldsBegin are what the lines of events begin with: data, event, id, retry, and a comment's colon. No JSON begins so.
+var fieldsBegin = []byte("deir:")
 
 // ContentSeen says of a document that it is whole, and no error: half of one is none.
 func (m *bareMeter) ContentSeen() bool {

@@ -5,7 +5,8 @@
 //
 // A table (shapes) holds for each format the reader of its events and documents and the few members that these
 // look at; a second one (framings) tells by the response's content type how events are divided: server-sent
-// events, AWS messages, lines, the elements of an array, or one document. An event too large to be kept is
+// events, AWS messages, lines, the elements of an array, or one document; where a stream of server-sent events was asked for
+// and the type is none of a stream, the first byte tells those from a document. An event too large to be kept is
 // watched as it passes, and a small document of those members is read in its place. Deltas of chat, responses
 // and messages are searched for the names that matter, never parsed.
 //

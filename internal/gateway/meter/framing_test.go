@@ -20,7 +20,11 @@ const (
 	typeMessages = "application/vnd.amazon.eventstream"
 	typeLines    = "application/x-ndjson"
 	typeJSON     = "application/json"
+	typeText     = "text/plain"
 )
+
+// untyped is what its first byte will tell.
+const untyped framing = 255
 
 // typeOfFile is the content type of a recorded stream.
 var typeOfFile = map[string]string{".sse": typeEvents, ".events": typeMessages, ".ndjson": typeLines, ".json": typeJSON + "; charset=UTF-8"}
@@ -76,7 +80,11 @@ func TestFramingFollowsTheContentType(t *testing.T) {
 	}{
 		"events":                   {dialect.FormatChat, "Text/Event-Stream; charset=utf-8", true, framedEvents},
 		"events, not asked for":    {dialect.FormatChat, typeEvents, false, framedEvents},
-		"document, though asked":   {dialect.FormatChat, typeJSON, true, document},
+		"document, though asked":   {dialect.FormatChat, typeJSON, true, untyped},
+		"document, not asked for":  {dialect.FormatChat, typeJSON, false, document},
+		"text":                     {dialect.FormatChat, typeText, true, untyped},
+		"text, not asked for":      {dialect.FormatChat, typeText, false, document},
+		"text of Bedrock":          {dialect.FormatConverse, typeText, true, document},
 		"lines of chat":            {dialect.FormatChat, typeLines, true, framedLines},
 		"lines of Cohere":          {dialect.FormatCohere, "application/stream+json", true, framedLines},
 		"lines of any name":        {dialect.FormatOllama, "application/jsonl;charset=utf-8", true, framedLines},
@@ -93,14 +101,16 @@ func TestFramingFollowsTheContentType(t *testing.T) {
 		"no type of Ollama":        {dialect.FormatOllama, "", true, framedLines},
 		"no such format":           {"", typeEvents, true, framedEvents},
 		"a type that is malformed": {dialect.FormatChat, "text/event-stream; charset", true, framedEvents},
-		"another type":             {dialect.FormatChat, "text/html", true, document},
+		"another type":             {dialect.FormatChat, "text/html", true, untyped},
 	} {
 		op := dialect.Operation{Format: tc.format, Stream: tc.stream}
 		m := New(op, http.Header{"Content-Type": {tc.contentType}}, dialect.MeterOptions{}, testClass)
 		var got framing
 		switch m := m.(type) {
 		case *bareMeter:
-			got = framedEvents
+			if got = framedEvents; m.untyped {
+				got = untyped
+			}
 		case *frameMeter:
 			got = framedMessages
 		case *lineMeter:

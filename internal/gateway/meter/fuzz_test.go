@@ -26,7 +26,7 @@ func formats() (all []dialect.Format) {
 	return all
 }
 
-var contentTypes = []string{typeEvents, typeMessages, typeLines, typeJSON}
+var contentTypes = []string{typeEvents, typeMessages, typeLines, typeJSON, typeText}
 
 // FuzzMeter: for each format in each framing, nothing panics, every byte passes at once, no value is negative
 // but "unknown", and nothing depends on the cuts.
@@ -38,6 +38,7 @@ func FuzzMeter(f *testing.F) {
 			kind = slices.Index(contentTypes, typeJSON)
 		}
 		f.Add(uint8(slices.Index(all, tc.format)), uint8(kind), framed(f, file), uint16(200), uint16(30))
+		f.Add(uint8(slices.Index(all, tc.format)), uint8(slices.Index(contentTypes, typeText)), framed(f, file), uint16(200), uint16(30))
 	}
 	for i := range all {
 		for kind := range contentTypes {

@@ -23,7 +23,7 @@ var (
 )
 
 // New returns a meter for a response to op. How the response is framed its own type decides: some providers
-// answer a request for a stream with a document.
+// answer a request for a stream with a document. Where the type is none of a stream that was asked for, the first byte does.
 func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classify Classifier) dialect.Meter {
 	t := newTally(classify)
 	if encoding := h.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
@@ -36,17 +36,15 @@ func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classif
 	}
 	opts.Stream = opts.Stream || op.Stream
 	framing := framingOf(h.Get("Content-Type"), s, opts)
-	if framing != document && opts.Choices > 1 {
+	untyped := framing == document && opts.Stream && s.unnamed == framedEvents
+	if (framing != document || untyped) && opts.Choices > 1 {
 		t.several = &choices{}
 	}
 	r := reading{tally: t, shape: s}
+	if framing == framedEvents || untyped {
+		return &bareMeter{Meter: newEventMeter(r, opts), document: newDocumentMeter(r), untyped: untyped}
+	}
 	switch framing {
-	case framedEvents:
-		m := &eventMeter{reading: r}
-		if opts.StripUsage {
-			m.strip = &stripper{}
-		}
-		return &bareMeter{Meter: m, document: newDocumentMeter(r)}
 	case framedMessages:
 		return &frameMeter{reading: r}
 	case framedLines:
@@ -56,6 +54,14 @@ func New(op dialect.Operation, h http.Header, opts dialect.MeterOptions, classif
 	default:
 		return newDocumentMeter(r)
 	}
+}
+
+func newEventMeter(r reading, opts dialect.MeterOptions) *eventMeter {
+	m := &eventMeter{reading: r}
+	if opts.StripUsage {
+		m.strip = &stripper{}
+	}
+	return m
 }
 
 // framing is how what passes is divided.

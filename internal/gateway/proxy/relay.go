@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
+	meters "github.com/headgate-dev/headgate/internal/gateway/meter"
 )
 
 const (
@@ -297,7 +298,7 @@ func (r *relay) count(n int) {
 // cutShort finds a stream that is at the end of its stated length without having said that it is over. Its last bytes
 // must stay: with them the client would have all that it was told to expect. out is what goes on otherwise.
 func (r *relay) cutShort(passed []byte) (out []byte, short bool) {
-	if !r.mustEnd || r.remaining != 0 {
+	if r.remaining != 0 || !r.mustEnd && !meters.FoundEvents(r.meter) {
 		return passed, false
 	}
 	out = append(bytes.Clone(passed), r.closeMeter()...)
@@ -335,10 +336,11 @@ func (r *relay) closeMeter() []byte {
 
 // truncated says that a stream was over before it said so.
 func (r *relay) truncated() bool {
-	if !r.mustEnd || r.meter.Complete() || r.lenient && !r.meter.ContentSeen() {
+	found := meters.FoundEvents(r.meter)
+	if !r.mustEnd && !found || r.meter.Complete() || r.lenient && !r.meter.ContentSeen() {
 		return false
 	}
-	if r.bracketed && r.opening != '{' && r.opening != '[' {
+	if !found && r.bracketed && r.opening != '{' && r.opening != '[' {
 		return false
 	}
 	_, failed := r.meter.StreamFailure()
