@@ -58,7 +58,7 @@ func serve(ctx context.Context, o *options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	w := &watcher{source: source, credentials: store, log: log}
+	w := &watcher{source: source, credentials: store, gateway: gateway, log: log}
 	return listen(ctx, o, gateway, c, w, later, shares, log)
 }
 

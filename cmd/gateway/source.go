@@ -160,6 +160,7 @@ func (s *policySource) warn(policies []v1alpha1.RateLimitPolicy) {
 type watcher struct {
 	source      source
 	credentials *credentials.Store
+	gateway     *proxy.Gateway
 	log         *slog.Logger
 }
 
@@ -175,6 +176,7 @@ func (w *watcher) run(ctx context.Context) {
 			if changed, err := w.credentials.Reload(); err != nil {
 				w.log.Error("credentials could not be read, the last ones stay", slog.String("error", err.Error()))
 			} else if changed {
+				w.gateway.Rekeyed(now)
 				w.log.Info("credentials read again")
 			}
 		}

@@ -43,13 +43,27 @@ type quotas struct {
 
 	mu    sync.Mutex
 	marks map[admission.Account]*mark
+	// since is when all of them were forgotten last.
+	since time.Time
+}
+
+// forget removes all marks: the keys of accounts are others from now on.
+func (q *quotas) forget(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.marks)
+	q.marked.Store(0)
+	q.since = now
 }
 
 // set marks an account. A documented reset holds calls until then, but for one each hour; else one probes
 // each minute.
-func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, now time.Time) {
+func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, sent, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if sent.Before(q.since) {
+		return // with a key from before
+	}
 	if q.marks == nil {
 		q.marks = map[admission.Account]*mark{}
 	}

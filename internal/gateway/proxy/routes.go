@@ -127,6 +127,17 @@ func (g *Gateway) Apply(p *plan.Plan, now time.Time) {
 	g.applyLocked(now)
 }
 
+// Rekeyed forgets which quotas are spent and which waits are too long: keys of the gateway's own are others, perhaps of
+// other accounts, and who renewed one for that is served at once. Each account that is as it was is found out by its next call.
+func (g *Gateway) Rekeyed(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.routes {
+		r.quotas.forget(now)
+		r.ceilings.forget()
+	}
+}
+
 // SetLabels puts changed labels of the pod in force: they choose among policies.
 func (g *Gateway) SetLabels(labels map[string]string, now time.Time) {
 	g.mu.Lock()
