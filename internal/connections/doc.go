@@ -9,5 +9,7 @@
 //
 // Pages is a server of metrics and health that is bounded so, and in time: whatever is sent to it, or not read of it, ends.
 //
+// ServeTLS ends in the time that it is given, whatever peers do or leave undone.
+//
 // It imports the standard library only.
 package connections

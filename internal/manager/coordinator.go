@@ -5,7 +5,6 @@ package manager
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/headgate-dev/headgate/internal/connections"
 )
 
 // drainTime is what streams get to end when the manager stops; gateways reconnect to another replica.
@@ -32,17 +33,8 @@ func serveCoordinator(ctx context.Context, server *http.Server, address string) 
 	if err != nil {
 		return fmt.Errorf("listen for gateways: %w", err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- server.ServeTLS(listener, "", "") }()
-	select {
-	case err := <-done:
+	if err := connections.ServeTLS(ctx, server, listener, drainTime); err != nil {
 		return fmt.Errorf("serve gateways: %w", err)
-	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	if err := server.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("stop serving gateways: %w", err)
-	}
-	return server.Close()
+	return nil
 }

@@ -72,21 +72,11 @@ func (s *Server) Start(ctx context.Context) error {
 }
 
 func (s *Server) serve(ctx context.Context, listener net.Listener) error {
-	srv := s.httpServer(ctx)
-	done := make(chan error, 1)
-	go func() { done <- srv.ServeTLS(listener, "", "") }()
 	s.started.Store(true)
-	select {
-	case err := <-done:
+	if err := connections.ServeTLS(ctx, s.httpServer(ctx), listener, drainTime); err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)
-	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	if err := srv.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("stop serving webhooks: %w", err)
-	}
-	return srv.Close()
+	return nil
 }
 
 // httpServer speaks HTTP/1.1 alone, as API servers do to webhooks, so that a connection is one call at a time: of HTTP/2 each would
