@@ -194,9 +194,10 @@ func fill(needs []float64, left float64) float64 {
 	return left
 }
 
-// Expected is how much of a budget small calls may expect in a second, as the pool told it; false if it did not yet.
+// Expected is how much of a budget small calls may expect in a second, as the pool told it; false if it did not yet, which of a
+// budget that was added it does with its next grant.
 func (h *Holder) Expected(name string) (perSecond float64, told bool) {
-	if i, ok := h.byName[name]; ok && h.stamp > 0 {
+	if i, ok := h.byName[name]; ok && h.stamp > 0 && h.pockets[i].bound {
 		return h.pockets[i].expected, true
 	}
 	return 0, false

@@ -18,8 +18,11 @@ func (m *Member) Configure(route plan.Route, maxGateways int32, now time.Time) {
 	m.catchUp(now)
 	m.maxGateways = maxGateways
 	m.withdraw(now)
-	m.gate.Configure(route, maxGateways, now)
+	// Who waits is told by the gate what becomes of it: by then all is as the edit has it.
 	m.adopt(route)
+	m.foretell(now)
+	m.gate.Foresee(m.divided())
+	m.gate.Configure(route, maxGateways, now)
 	m.expect(now)
 	m.noteLevels(now)
 	m.restore(now)
@@ -79,7 +82,6 @@ func (m *Member) adopt(route plan.Route) {
 		m.limits = append(m.limits, k)
 		budgets = append(budgets, k.safe)
 	}
-	m.handBack(old)
 	m.holder.Adopt(budgets, outage(&route), m.at)
 	m.find()
 	for i := range m.lanes {

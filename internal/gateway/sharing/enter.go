@@ -122,6 +122,9 @@ func (m *Member) hold(p *place) {
 
 // slots counts what a call holds of limits of calls in flight.
 func (m *Member) slots(p *place, sign float64) {
+	for _, name := range p.beside {
+		m.holder.UseAt(m.holder.Place(name), sign)
+	}
 	if !m.slotted {
 		return
 	}

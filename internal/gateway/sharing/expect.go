@@ -17,6 +17,12 @@ const patience = 30 * time.Second
 
 // expect takes in what small calls may expect: what the pool says, or without a lease what the outage mode allows.
 func (m *Member) expect(now time.Time) {
+	m.foretell(now)
+	m.share(now)
+}
+
+// foretell works out what may be expected of each limit.
+func (m *Member) foretell(now time.Time) {
 	dt := now.Sub(m.expectedAt)
 	m.expectedAt = now
 	for k := range m.limits {
@@ -44,7 +50,15 @@ func (m *Member) expect(now time.Time) {
 		}
 		l.told = l.expected
 	}
-	m.share(now)
+}
+
+// divided are the shares of now.
+func (m *Member) divided() map[string]admission.Share {
+	m.shares = make(map[string]admission.Share, len(m.limits))
+	for k := range m.limits {
+		m.shares[m.limits[k].Name] = m.shareOf(&m.limits[k], m.lanes)
+	}
+	return m.shares
 }
 
 // share tells the gate what its shares are, if that has changed enough.
@@ -107,7 +121,10 @@ func (m *Member) useUp(now time.Time) {
 		if !l.caps {
 			continue
 		}
+		_, told := m.holder.Expected(l.Name)
 		switch has := m.holder.Balance(l.Name, m.at); {
+		case !told: // a pool that has not heard of it brings nothing
+			l.lacking = time.Time{}
 		case has > l.had:
 			l.lacking, l.usedUp = time.Time{}, false
 		case !l.lacking.IsZero() && now.Sub(l.lacking) > interval:

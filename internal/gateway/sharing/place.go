@@ -31,6 +31,8 @@ type place struct {
 	lane       int
 	// costs are what it takes of each limit, at most what the limit can ever have.
 	costs []float64
+	// beside are limits of calls in flight that an edit removed, of which it still holds a slot.
+	beside []string
 	// large calls are granted as a whole; listed says that it is among its lane's.
 	large, listed bool
 
