@@ -113,6 +113,14 @@ func (g *Gate) Configure(route plan.Route, maxGateways int32, now time.Time) {
 	g.applyLocked(cfg, now)
 }
 
+// Foresee notes how the next edit's limits are divided, so that who waits is judged by that and not by safe shares of what is
+// added.
+func (g *Gate) Foresee(shares map[string]Share) {
+	g.lock()
+	defer g.unlock()
+	g.shares = shares
+}
+
 // SetShares divides the limits; nil falls back to the safe share. It does nothing on a lone gateway.
 func (g *Gate) SetShares(shares map[string]Share, now time.Time) {
 	g.lock()
