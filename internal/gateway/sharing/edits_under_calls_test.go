@@ -39,6 +39,7 @@ func TestC12AnAddedLimitOfPlentyRefusesNobodyWhoWaits(t *testing.T) {
 	for _, added := range []plan.Limit{
 		{Name: "tpm", Budget: plan.InputTokens, Amount: 600_000, WindowSeconds: 60, Burst: 600_000},
 		{Name: "rpd", Budget: plan.Requests, Amount: 600_000, WindowSeconds: 86400, Burst: 600_000},
+		{Name: "tpd", Budget: plan.InputTokens, Amount: 600_000_000, WindowSeconds: 86400, Burst: 600_000_000},
 		{Name: "slots", Budget: plan.InFlight, Amount: 400, Burst: 400},
 	} {
 		for _, most := range []int32{2, 10, 50} {

@@ -127,7 +127,7 @@ func (m *Member) useUp(now time.Time) {
 			l.lacking = time.Time{}
 		case has > l.had:
 			l.lacking, l.usedUp = time.Time{}, false
-		case !l.lacking.IsZero() && now.Sub(l.lacking) > interval:
+		case !l.lacking.IsZero() && now.Sub(l.lacking) > 2*interval: // what an edit added is empty at its first draw
 			l.usedUp = true
 		}
 	}
