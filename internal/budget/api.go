@@ -38,6 +38,9 @@ type Bucket struct {
 	Shares *map[string]float64
 	// Unheld: idle lanes keep nothing of it, because they keep it of another bucket that whoever takes of this one takes of too.
 	Unheld bool
+	// Unit is what the bucket counts. Where an edit changes it, another bucket of the name begins, with the part of its capacity
+	// that is left or owed; calls under way end in the one from before.
+	Unit string
 	// StartEmpty gives a bucket that was never seen before the level 0 instead of its capacity.
 	StartEmpty bool
 	// Formerly names the bucket of the configuration before that this one is from now on: a limit that got another name. Empty is

@@ -9,7 +9,7 @@ import (
 )
 
 // Apply changes the configuration. No edit refills: a smaller capacity scales a positive level, a larger one
-// keeps it, debt is kept as it is, a removed limit's level is remembered for one window. Lanes are matched by
+// keeps it, debt is kept as it is, of what counts in another unit the part of the capacity is kept that is left or owed, a removed limit's level is remembered for one window. Lanes are matched by
 // name; calls that wait in a lane that is gone move to the default one. All waiting calls are looked at again:
 // what became impossible or late is told by the next Advance. Buckets made by Ensure stay.
 func (s *Scheduler) Apply(cfg Config, now time.Time) {
@@ -104,11 +104,8 @@ func (s *Scheduler) setBuckets(specs []Bucket) {
 		}
 		wanted[spec.Name] = true
 		b := s.byName[spec.Name]
-		if b != nil && b.Kind != spec.Kind {
-			s.remove(b)
-		}
-		if b == nil || b.Kind != spec.Kind {
-			b = s.create(spec, true)
+		if b == nil || b.Kind != spec.Kind || b.Unit != spec.Unit {
+			b = s.succeed(b, spec)
 		}
 		b.pinned, b.gone = true, false
 		s.relimit(b, spec)
@@ -149,6 +146,29 @@ func (s *Scheduler) rename(specs []Bucket) {
 // stays says whether a bucket goes on by its own name.
 func (b *bucket) stays(specs []Bucket) bool {
 	return slices.ContainsFunc(specs, func(o Bucket) bool { return o.Name == b.Name && o.Formerly == "" })
+}
+
+// succeed makes a bucket in place of one that counts something else, if there was one.
+func (s *Scheduler) succeed(old *bucket, spec Bucket) *bucket {
+	if old == nil {
+		return s.create(spec, true)
+	}
+	s.refill(old)
+	s.remove(old)
+	b := s.create(spec, true)
+	if old.Kind == Continuous && spec.Kind == Continuous {
+		b.level = spec.Capacity * old.part()
+	}
+	return b
+}
+
+// part is what of its capacity a bucket has, below zero what it owes: of a debt no more than one capacity, for the units of two
+// capacities are as far apart as debts are.
+func (b *bucket) part() float64 {
+	if b.Capacity <= 0 {
+		return 0
+	}
+	return max(-1, min(b.level/b.Capacity, 1))
 }
 
 func (s *Scheduler) remove(b *bucket) {

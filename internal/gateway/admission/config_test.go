@@ -32,8 +32,8 @@ func TestLimitsAndLanesAreTheRoutes(t *testing.T) {
 	want := budget.Config{
 		Margin: margin, MaxDepth: maxWaiting,
 		Buckets: []budget.Bucket{
-			{Name: "limit/tokens", Rate: 2, Capacity: 30, Limit: 30, Window: time.Minute},
-			{Name: "limit/slots", Kind: budget.Slots, Capacity: 5, Limit: 5},
+			{Name: "limit/tokens", Rate: 2, Capacity: 30, Limit: 30, Window: time.Minute, Unit: plan.Tokens},
+			{Name: "limit/slots", Kind: budget.Slots, Capacity: 5, Limit: 5, Unit: plan.InFlight},
 		},
 		Lanes: []budget.Lane{
 			{Name: "bulk", Share: 0.3, MaxDepth: 7, MaxWait: 8 * time.Second},

@@ -101,7 +101,10 @@ func bucket(l plan.Limit, share *Share) budget.Bucket {
 		b.Kind, b.Rate, b.Capacity, b.StartEmpty = budget.Slots, 0, float64(l.Amount), false
 		b.Limit = b.Capacity
 	}
-	if share != nil {
+	if share == nil {
+		// What is granted of a shared one is counted by its name.
+		b.Unit = l.Budget
+	} else {
 		b.Rate, b.Capacity = min(b.Rate, share.RatePerSecond), min(b.Capacity, share.Capacity)
 		b.Fed = share.Fed && b.Kind == budget.Continuous
 		if share.Waited {
