@@ -45,7 +45,7 @@ func TestAMirrorCountsCallsThatWaitedBeforeItWasKnown(t *testing.T) {
 	g.Observe(first, &dialect.Reading{Budgets: []dialect.BudgetReading{
 		{Budget: plan.InputTokens, Limit: 400_000, Remaining: 300_000, RoundedTo: 1, Window: time.Minute},
 	}}, now)
-	mirror := g.groups[Account{1, "m"}].mirror(plan.InputTokens)
+	mirror := g.groups[metered{Account: Account{1, "m"}}].mirror(plan.InputTokens)
 	before := g.sched.Level(mirror.id, now)
 	now = now.Add(9 * time.Second)
 	refilled := 9 * mirror.rate * slower

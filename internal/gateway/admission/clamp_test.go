@@ -21,7 +21,7 @@ import (
 
 // level is what the mirror of the tests' account has; false while it is unknown.
 func (g *Gate) level(now time.Time) (float64, bool) {
-	grp := g.groups[Account{1, "m"}]
+	grp := g.groups[metered{Account: Account{1, "m"}}]
 	if grp == nil {
 		return 0, false
 	}
@@ -137,7 +137,7 @@ func TestAbsurdReportsDoNoLastingHarm(t *testing.T) {
 					t.Fatalf("%s is %v", name, v)
 				}
 			}
-			if m := g.groups[Account{1, "m"}].mirror(plan.InputTokens); known && level > max(m.limit, largest) {
+			if m := g.groups[metered{Account: Account{1, "m"}}].mirror(plan.InputTokens); known && level > max(m.limit, largest) {
 				// For a call above its capacity a bucket collects.
 				t.Fatalf("the level is %v of %v", level, m.limit)
 			}

@@ -17,7 +17,7 @@ import (
 
 // Gate admits the calls of one route.
 type Gate struct {
-	facts     facts.Facts
+	facts     *facts.Facts
 	estimator *Estimator
 	now       func() time.Time
 	told      func(*Ticket, Verdict)
@@ -30,9 +30,8 @@ type Gate struct {
 	limits []*limit
 	// ids are the limits' buckets.
 	ids     []budget.BucketID
-	groups  map[Account]*group
+	groups  map[metered]*group
 	uses    uint64
-	moved   int
 	decided []*budget.Call
 	waiting int
 	timer   *time.Timer
@@ -74,8 +73,8 @@ type Options struct {
 // New returns a gate for route.
 func New(opts Options, route plan.Route, maxGateways int32, now time.Time) *Gate {
 	g := &Gate{
-		facts: opts.Facts, shared: opts.Shared, estimator: NewEstimator(opts.Facts.Charges),
-		groups: map[Account]*group{}, now: opts.Clock, told: opts.Decided, maxBytes: opts.MaxBytes,
+		facts: &opts.Facts, shared: opts.Shared, estimator: NewEstimator(opts.Facts.Charges),
+		groups: map[metered]*group{}, now: opts.Clock, told: opts.Decided, maxBytes: opts.MaxBytes,
 		owned: opts.Owned && opts.Decided != nil,
 	}
 	if g.now == nil {
@@ -225,6 +224,7 @@ func (g *Gate) Enter(t *Ticket, now time.Time) Verdict {
 	if g.told == nil {
 		t.Listen()
 	}
+	g.addressLocked(t)
 	g.costsLocked(t, now)
 	t.call.Lane, t.call.Arrival, t.call.Deadline, t.call.Bytes = t.Lane, t.Arrival, t.Deadline, t.Bytes
 	t.call.NotBefore, t.call.Owner, t.call.CallTime = time.Time{}, t, t.CallTime

@@ -16,7 +16,7 @@ import (
 
 // capacity is what the mirror of input tokens may hold.
 func (g *Gate) capacity() float64 {
-	return g.groups[Account{1, "m"}].mirror(plan.InputTokens).capacity
+	return g.groups[metered{Account: Account{1, "m"}}].mirror(plan.InputTokens).capacity
 }
 
 // serve makes calls one after the other whose answers take so long and cost so many times what was reserved.
@@ -131,7 +131,7 @@ func TestShortResetsDoNotSpoilALearnedRate(t *testing.T) {
 			g.Observe(c, &dialect.Reading{Budgets: []dialect.BudgetReading{{
 				Budget: plan.InputTokens, Limit: 100_000, Remaining: remaining, RoundedTo: 1, Reset: reset, HasReset: true,
 			}}}, time.Now())
-			return g.groups[Account{1, "m"}].mirror(plan.InputTokens).rate
+			return g.groups[metered{Account: Account{1, "m"}}].mirror(plan.InputTokens).rate
 		}
 		if got := report(40_000, 36*time.Second); math.Abs(got-60_000.0/36) > 1e-6 {
 			t.Fatalf("the rate is %v", got)

@@ -4,17 +4,19 @@
 package admission
 
 import (
+	"cmp"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
 
 // group is what is known of one account's buckets at the provider.
 type group struct {
 	name    string
+	facts   *facts.Facts
 	mirrors [4]*mirror
 	hold    *mirror
 	// heldAt is when the latest hold by time began.
@@ -61,28 +63,29 @@ type mirror struct {
 
 var mirrored = [...]string{plan.Requests, plan.Tokens, plan.InputTokens, plan.OutputTokens}
 
-// groupLocked returns the group of an account; mu is held.
-func (g *Gate) groupLocked(a Account) *group {
+// groupLocked returns the group of t's account at its provider; mu is held.
+func (g *Gate) groupLocked(t *Ticket) *group {
 	g.uses++
-	if grp := g.groups[a]; grp != nil {
+	if grp := g.groupOf(t); grp != nil {
 		grp.used = g.uses
 		return grp
 	}
 	if len(g.groups) >= maxGroups {
 		g.dropOldestLocked()
 	}
-	grp := &group{name: g.mirrorsLocked() + strconv.FormatUint(a.Fingerprint, 16) + "/" + a.Model + "/"}
+	key := metered{t.Account, t.Provider}
+	grp := &group{name: key.name(), facts: cmp.Or(t.facts, g.facts)}
 	for i, name := range mirrored {
 		grp.mirrors[i] = &mirror{budget: name, jitter: &grp.jitter}
 	}
 	grp.hold = &mirror{budget: plan.Requests, jitter: &grp.jitter}
 	grp.used = g.uses
-	g.groups[a] = grp
+	g.groups[key] = grp
 	return grp
 }
 
 func (g *Gate) dropOldestLocked() {
-	var oldest Account
+	var oldest metered
 	least := uint64(math.MaxUint64)
 	for a, grp := range g.groups {
 		if grp.used < least {

@@ -40,7 +40,7 @@ func mirrorLevel(t *testing.T, g *Gate, name string) float64 {
 	var s budget.Snapshot
 	g.sched.Snapshot(time.Now(), &s)
 	for _, b := range s.Buckets {
-		if b.Name == "mirror/1/m/"+name {
+		if b.Name == (metered{Account: Account{1, "m"}}).name()+name {
 			return b.Level
 		}
 	}

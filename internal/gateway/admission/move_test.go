@@ -15,7 +15,8 @@ import (
 )
 
 // TestC12AnotherProviderIsNotHeldToWhatTheLastOneSaid: an edit sends a route's calls elsewhere. The former one's limit, a wait
-// that it asked for, and what it still answers to calls under way bind nobody there; what the policy counted stays counted.
+// that it asked for, and what it still answers to calls under way bind nobody there; what the policy counted stays counted. Who
+// waited for the first waits on.
 func TestC12AnotherProviderIsNotHeldToWhatTheLastOneSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		route := plan.Route{
@@ -46,16 +47,19 @@ func TestC12AnotherProviderIsNotHeldToWhatTheLastOneSaid(t *testing.T) {
 		g.Configure(route, 1, time.Now())
 		g.Observe(under, one, time.Now())
 		g.Refused(under, one, "", 40*time.Second, true, time.Now())
-		if v := g.Verdict(waits); v.State != budget.Admitted {
-			t.Errorf("who waited for the first is %+v", v)
+		if f := g.Figures(time.Now()).Limits[0]; f.ProviderKnown || f.ProviderBinding {
+			t.Errorf("of the second provider, which said nothing, the figures are %+v", f)
 		}
 		for i := range 20 {
 			if v := g.Enter(to(ticket(10, 10)), time.Now()); v.State != budget.Admitted {
 				t.Fatalf("call %d at the second provider is %+v", i, v)
 			}
 		}
-		if left := g.Figures(time.Now()).Limits[0].Level; left != 100-23 {
+		if left := g.Figures(time.Now()).Limits[0].Level; left != 100-22 {
 			t.Errorf("of a hundred requests the policy has %v left", left)
+		}
+		if v := g.Verdict(waits); v.State != budget.Queued {
+			t.Errorf("who waits for the first is %+v", v)
 		}
 		last := to(ticket(10, 10))
 		g.Enter(last, time.Now())
@@ -66,7 +70,7 @@ func TestC12AnotherProviderIsNotHeldToWhatTheLastOneSaid(t *testing.T) {
 		}
 		share(true) // where reports only tighten
 		g.Observe(last, reading(plan.Requests, 1000, 900), time.Now())
-		if level := g.sched.Level(g.groups[last.Account].mirror(plan.Requests).id, time.Now()); level < 800 {
+		if level := g.sched.Level(g.groupOf(last).mirror(plan.Requests).id, time.Now()); level < 800 {
 			t.Errorf("the second provider has 900 requests left, and the mirror %v", level)
 		}
 		share(false)

@@ -21,10 +21,7 @@ func (g *Gate) Observe(t *Ticket, r *dialect.Reading, now time.Time) {
 	}
 	g.lock()
 	defer g.unlock()
-	if g.elsewhere(t) {
-		return
-	}
-	grp := g.groupLocked(t.Account)
+	grp := g.groupLocked(t)
 	grp.jitter.add(now.Sub(t.Sent))
 	g.recoverLocked(grp, now)
 	for i := range r.Budgets {
@@ -34,7 +31,7 @@ func (g *Gate) Observe(t *Ticket, r *dialect.Reading, now time.Time) {
 		}
 	}
 	for i := range t.parts {
-		if p := &t.parts[i]; p.mirror != nil && g.takenAtOnce(p.budget) {
+		if p := &t.parts[i]; p.mirror != nil && grp.takenAtOnce(p.budget) {
 			p.mirror.flow.answer(&p.passage)
 		}
 	}
@@ -43,12 +40,12 @@ func (g *Gate) Observe(t *Ticket, r *dialect.Reading, now time.Time) {
 
 // takenAtOnce says that the provider has taken all of a call's cost when its answer begins. The rest is taken while it
 // goes on, or corrected at its end.
-func (g *Gate) takenAtOnce(name string) bool {
+func (grp *group) takenAtOnce(name string) bool {
 	switch {
-	case name == plan.Requests, g.facts.Charges == facts.MaxAtAdmission:
+	case name == plan.Requests, grp.facts.Charges == facts.MaxAtAdmission:
 		return true
 	}
-	return name == plan.InputTokens && g.facts.Charges == facts.AsProduced
+	return name == plan.InputTokens && grp.facts.Charges == facts.AsProduced
 }
 
 // owner says that nobody else spends by the same limits, and that t was sent when it was admitted: only then do our own
@@ -67,8 +64,8 @@ func (g *Gate) observeLocked(t *Ticket, grp *group, m *mirror, b *dialect.Budget
 	if !m.known {
 		return
 	}
-	g.clampLocked(t, m, b, now)
-	if p := t.part(m); p != nil && g.owner(t) && g.facts.ResetMeans == facts.ResetFull {
+	g.clampLocked(t, grp, m, b, now)
+	if p := t.part(m); p != nil && g.owner(t) && grp.facts.ResetMeans == facts.ResetFull {
 		// Of buckets that refill at once nobody can tell a missing refill from others' spending.
 		m.outsiders.see(sighting{t.Sent, b.Remaining, p.passage.spent}, m.rate, m.limit, step(b))
 	}
@@ -82,7 +79,7 @@ func (g *Gate) observeLocked(t *Ticket, grp *group, m *mirror, b *dialect.Budget
 //
 // A report of an earlier call allows more to hi and less to lo, and lo never exceeds what all reports prove, so the order
 // in which answers come does no harm.
-func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now time.Time) {
+func (g *Gate) clampLocked(t *Ticket, grp *group, m *mirror, b *dialect.BudgetReading, now time.Time) {
 	if m.id == budget.NoBucket {
 		return
 	}
@@ -92,7 +89,7 @@ func (g *Gate) clampLocked(t *Ticket, m *mirror, b *dialect.BudgetReading, now t
 	hi := b.Remaining + rho + m.rate*took
 	lo := math.Inf(-1)
 	if p := t.part(m); p != nil && g.owner(t) && m.unseen == 0 {
-		after := m.flow.after(&p.passage, g.takenAtOnce(m.budget))
+		after := m.flow.after(&p.passage, grp.takenAtOnce(m.budget))
 		lo = min(b.Remaining-rho, m.capacity) - after.cost - m.doubt(after) -
 			m.outsiders.spend(m.rate, now)*took
 	}
@@ -137,7 +134,7 @@ func (g *Gate) learnLocked(grp *group, m *mirror, b *dialect.BudgetReading, now 
 		return
 	case window > 0:
 		r = b.Limit / window.Seconds()
-	case g.facts.ResetMeans == facts.ResetFull && b.HasReset && b.Reset >= max(shortestReset, m.basisOf(b.Limit)) &&
+	case grp.facts.ResetMeans == facts.ResetFull && b.HasReset && b.Reset >= max(shortestReset, m.basisOf(b.Limit)) &&
 		b.Remaining >= 0 && b.Remaining < b.Limit:
 		r, basis = (b.Limit-b.Remaining)/b.Reset.Seconds(), b.Reset
 		window = time.Duration(b.Limit / r * float64(time.Second)).Round(time.Second)

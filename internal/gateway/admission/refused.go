@@ -17,11 +17,8 @@ import (
 func (g *Gate) Refused(t *Ticket, r *dialect.Reading, named string, wait time.Duration, ok bool, now time.Time) {
 	g.lock()
 	defer g.unlock()
-	if g.elsewhere(t) {
-		return
-	}
 	wait = min(wait, longestHold)
-	grp := g.groupLocked(t.Account)
+	grp := g.groupLocked(t)
 	lowered, explained, unexpected := false, false, false
 	for _, m := range grp.mirrors {
 		cost, _, counts := t.cost(m.budget)
@@ -162,11 +159,8 @@ func (g *Gate) Succeeded(t *Ticket) {
 func (g *Gate) Floor(t *Ticket, r *dialect.Reading) (floor time.Duration, ok bool) {
 	g.lock()
 	defer g.unlock()
-	if g.facts.ResetMeans != facts.ResetFull {
-		return 0, false
-	}
 	grp := g.groupOf(t)
-	if grp == nil {
+	if grp == nil || grp.facts.ResetMeans != facts.ResetFull {
 		return 0, false
 	}
 	for i := range r.Budgets {

@@ -189,7 +189,7 @@ func (g *Gate) actual(t *Ticket, p *part, s Settlement) (amount float64, ok bool
 		return 0, true
 	case p.budget == plan.Requests:
 		// The policy keeps the request: it counts calls made, whatever came of them.
-		if p.limit == nil && (s.Kind == NotSent || rejected && !g.facts.ChargesRejected) {
+		if p.limit == nil && (s.Kind == NotSent || rejected && !t.facts.ChargesRejected) {
 			return 0, true
 		}
 		return 1, true
@@ -209,9 +209,9 @@ func (g *Gate) actual(t *Ticket, p *part, s Settlement) (amount float64, ok bool
 
 // reported is the input and output a response reported, as far as it did.
 func (g *Gate) reported(t *Ticket, p *part, s Settlement) (in, out float64) {
-	in = float64(s.Usage.ChargedInput(g.facts.CachedInputFree))
+	in = float64(s.Usage.ChargedInput(t.facts.CachedInputFree))
 	out = float64(s.Usage.Output)
-	if p.mirror != nil && g.facts.Charges == facts.MaxAtAdmission {
+	if p.mirror != nil && t.facts.Charges == facts.MaxAtAdmission {
 		// The provider took the largest output when it admitted the call, and gives nothing back.
 		out = max(out, t.Estimate.Output)
 	}
@@ -242,6 +242,7 @@ func fallback(v, instead float64) float64 {
 	return v
 }
 
+// learn takes in what t cost, as those are charged that come from now on: what prompts are like they are wherever they go.
 func (g *Gate) learn(t *Ticket, s Settlement) {
 	g.estimator.Learn(t.Account.Model, t.Estimate, Charge{
 		Input: float64(s.Usage.ChargedInput(false)), Charged: float64(s.Usage.ChargedInput(g.facts.CachedInputFree)),

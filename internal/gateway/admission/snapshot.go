@@ -75,7 +75,7 @@ func (g *Gate) Figures(now time.Time) Figures {
 func (g *Gate) reportedLocked(l *limit, f *LimitFigures) {
 	for account, grp := range g.groups {
 		m := grp.mirror(l.Budget)
-		if m == nil || !m.reported || !l.matches(account.Model) {
+		if m == nil || account.at != g.hereLocked() || !m.reported || !l.matches(account.Model) {
 			continue
 		}
 		limit := m.limit
@@ -94,7 +94,7 @@ func (g *Gate) reportedLocked(l *limit, f *LimitFigures) {
 func (g *Gate) adaptedLocked(l *limit, f *LimitFigures, byID map[budget.BucketID]*budget.BucketSnapshot, now time.Time) {
 	for account, grp := range g.groups {
 		m := grp.mirror(l.Budget)
-		if m == nil || !m.known || !l.matches(account.Model) {
+		if m == nil || account.at != g.hereLocked() || !m.known || !l.matches(account.Model) {
 			continue
 		}
 		if b := byID[m.id]; b != nil && b.Binding {

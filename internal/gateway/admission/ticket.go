@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/budget"
+	facts "github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/plan"
 )
@@ -25,8 +26,8 @@ type Account struct {
 type Ticket struct {
 	// Set by the caller before Enter.
 	Account Account
-	// Dialect and BaseURL are the provider that the call goes to, which an edit may have left meanwhile; empty is the route's.
-	Dialect, BaseURL string
+	// Provider is where the call goes, which an edit of the route may leave meanwhile; none is where the route goes when it enters.
+	Provider
 
 	Lane     int
 	Estimate Estimate
@@ -49,7 +50,9 @@ type Ticket struct {
 	Place any
 
 	gate *Gate
-	call budget.Call
+	// facts are the provider's.
+	facts *facts.Facts
+	call  budget.Call
 	// parts stand beside call.Costs.
 	parts []part
 	// ready holds one element once a queued call is decided.

@@ -328,7 +328,7 @@ func (c *call) prepareTicket() {
 		c.stateDeadline()
 	}
 	c.ticket = &admission.Ticket{
-		Account: c.account, Dialect: cfg.plan.Dialect, BaseURL: cfg.plan.BaseURL, Lane: c.rule, Estimate: c.estimate,
+		Account: c.account, Provider: cfg.provider, Lane: c.rule, Estimate: c.estimate,
 		Metered: c.op.Metered, Arrival: c.arrived, Deadline: c.deadline, Bytes: int64(len(c.body.Bytes)), Shadow: cfg.plan.Observe,
 		CallTime: c.attemptTime(),
 		// Its caller asked for it once, however often it is tried.

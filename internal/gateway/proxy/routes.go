@@ -46,18 +46,15 @@ type route struct {
 	// overloads keeps calls back from models that are overloaded.
 	overloads breakers
 	// provider is whose answers all that is of.
-	provider provider
+	provider admission.Provider
 	goneAt   time.Time
 	// unattended wait without their callers.
 	unattended unattended
 }
 
-// provider is where a route's calls go, and what is spoken there.
-type provider struct{ dialect, baseURL string }
-
 // at returns the route as it is at a provider. What is known of another one, that a quota is spent or a wait too long, says
 // nothing there; what the policy counts goes on.
-func (r *route) at(p provider) *route {
+func (r *route) at(p admission.Provider) *route {
 	if r.provider == p {
 		return r
 	}
@@ -248,7 +245,7 @@ func (cfg *config) bindFailover(byKey map[string]*config) {
 
 // routeLocked returns the lasting part of a route, with the plan's numbers in force; mu is held.
 func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now time.Time) *route {
-	at := provider{cfg.plan.Dialect, cfg.plan.BaseURL}
+	at := admission.Provider{Dialect: cfg.plan.Dialect, BaseURL: cfg.plan.BaseURL}
 	if r, ok := g.routes[key]; ok {
 		r = r.at(at)
 		g.routes[key] = r
