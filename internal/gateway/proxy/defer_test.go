@@ -155,8 +155,19 @@ func TestWrongCallbacksAreRefusedAtOnce(t *testing.T) {
 }
 
 // TestACallWithoutItsCallerGivesWay: where a call with a caller would find the queue full, the one without leaves it,
-// and comes again; once it has left for the provider nothing ends it.
+// and comes again; once it has left for the provider nothing ends it. It does so too where an edit sends the route elsewhere
+// meanwhile.
 func TestACallWithoutItsCallerGivesWay(t *testing.T) {
+	for name, edits := range map[string][]string{
+		"as it was": nil, "sent elsewhere": {"/moved"}, "and further": {"/moved", "/again"}, "and back": {"/moved", ""},
+	} {
+		t.Run(name, func(t *testing.T) { givesWay(t, edits) })
+	}
+}
+
+// givesWay edits the route's base URL while a call without a caller waits.
+func givesWay(t *testing.T, edits []string) {
+	t.Helper()
 	r := deferring()
 	r.Limits = []plan.Limit{{Name: "requests", Budget: plan.Requests, Amount: 2, WindowSeconds: 60, Burst: 1}}
 	r.Deadline = plan.Deadline{DefaultMillis: 60_000, OnExceeded: plan.Defer}
@@ -176,6 +187,11 @@ func TestACallWithoutItsCallerGivesWay(t *testing.T) {
 		done := make(chan Made)
 		go func() { done <- w.gateway.Make(context.Background(), later, opts) }()
 		time.Sleep(time.Second)
+		for _, path := range edits {
+			edited := r
+			edited.BaseURL += path
+			w.gateway.Apply(onePolicy(edited), time.Now())
+		}
 		if got := w.post("/anthropic/v1/messages", message(10)); got.status != 200 || got.took > 31*time.Second {
 			t.Errorf("the call with a caller: %d after %s: %s", got.status, got.took, got.body)
 		}

@@ -48,8 +48,8 @@ type route struct {
 	// provider is whose answers all that is of.
 	provider admission.Provider
 	goneAt   time.Time
-	// unattended wait without their callers.
-	unattended unattended
+	// unattended wait without their callers, wherever they go: all are in the gate's queues.
+	unattended *unattended
 }
 
 // at returns the route as it is at a provider. What is known of another one, that a quota is spent or a wait too long, says
@@ -58,7 +58,7 @@ func (r *route) at(p admission.Provider) *route {
 	if r.provider == p {
 		return r
 	}
-	return &route{gate: r.gate, member: r.member, tally: r.tally, provider: p}
+	return &route{gate: r.gate, member: r.member, tally: r.tally, unattended: r.unattended, provider: p}
 }
 
 // config is one plan's view of a route; immutable.
@@ -253,7 +253,7 @@ func (g *Gateway) routeLocked(key string, cfg *config, maxGateways int32, now ti
 		r.gate.Configure(cfg.plan, maxGateways, now)
 		return r
 	}
-	r := &route{tally: tally.NewRoute(), provider: at}
+	r := &route{tally: tally.NewRoute(), unattended: &unattended{}, provider: at}
 	if g.opts.Shared && cfg.policy != "" {
 		r.member = g.memberOf(cfg, maxGateways, now)
 		r.gate = r.member
