@@ -59,7 +59,7 @@ func classify(f compatible.Failed) dialect.Class {
 }
 
 func hint(f compatible.Failed, _ time.Time) (time.Duration, bool) {
-	wait, ok := guidance.Advice(f.Document.Message)
+	wait, ok := f.Document.Advice()
 	if until, stated := replenished(f.Document.Message); stated {
 		return max(wait, until), true
 	}

@@ -19,7 +19,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 	d := failure.Read(h, body)
 	f := failed(status, d)
 	f.RejectsUsage = failure.RejectsUsage(status, d)
-	hint, hinted := d.Longest(guidance.Advice(d.Message))
+	hint, hinted := d.Longest(d.Advice())
 	guidance.Settle(r, f.Class, hint, hinted)
 	return f
 }
@@ -31,7 +31,7 @@ func classifyEvent(document []byte) dialect.Failure {
 		d.Message = said
 	}
 	f := failed(http.StatusInternalServerError, d)
-	f.Wait, f.Waits = d.Longest(guidance.Advice(d.Message))
+	f.Wait, f.Waits = d.Longest(d.Advice())
 	return f
 }
 

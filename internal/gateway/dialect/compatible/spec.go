@@ -84,7 +84,7 @@ func (s Spec) classify(f Failed) dialect.Class {
 
 func (s Spec) hint(f Failed, reference time.Time) (time.Duration, bool) {
 	if s.Hint == nil {
-		return guidance.Advice(f.Document.Message)
+		return f.Document.Advice()
 	}
 	return s.Hint(f, reference)
 }

@@ -76,10 +76,6 @@ func holds(text string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// AtOnce reports whether a refusal speaks of how many calls there may be at once: no bucket lacks anything then, and no
-// level is told.
-func AtOnce(d Document) bool { return holds(d.Message, []string{"concurrent", "concurrency"}) }
-
 const maxCode = 64
 
 // code is the most exact of the codes; a type says little where there is a code.

@@ -143,8 +143,13 @@ func FuzzMessage(f *testing.F) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`[{"error":{"code":429,"details":{"error_code":"x"}}}]`))
 	f.Add([]byte("\x1f\x8b\x08\x00"))
+	f.Add([]byte(`{"error":{"message":"Too many concurrent requests (RPM). Retry after 5s"},"retry_after":3}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		f := New(ByStatus(http.StatusTooManyRequests), Read(nil, body))
+		d := Read(nil, body)
+		if wait, ok := d.Advice(); wait < 0 || !ok && wait != 0 || AtOnce(d) && !strings.Contains(strings.ToLower(d.Message), atOnce) {
+			t.Errorf("%+v: %v", d, wait)
+		}
+		f := New(ByStatus(http.StatusTooManyRequests), d)
 		if f.Class != dialect.ClassThrottle && f.Class != dialect.ClassQuota && f.Class != dialect.ClassOverload || len(f.Code) > maxCode {
 			t.Errorf("%+v", f)
 		}

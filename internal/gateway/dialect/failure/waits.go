@@ -45,6 +45,16 @@ func stated(objects ...gjson.Result) (wait time.Duration, ok bool) {
 	return wait, ok
 }
 
+// Advice is the wait that the message gives, or one of other texts. Where a member gives one already, only what is said of
+// a repeat counts beside it.
+func (d Document) Advice(others ...string) (wait time.Duration, ok bool) {
+	texts := append([]string{d.Message}, others...)
+	if d.Waits {
+		return guidance.Told(texts...)
+	}
+	return guidance.Advice(texts...)
+}
+
 // Longest is the longer of the wait that a member gives and of another one, where there are such.
 func (d Document) Longest(wait time.Duration, ok bool) (longest time.Duration, either bool) {
 	if !d.Waits {

@@ -27,7 +27,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 }
 
 func hint(d failure.Document) (wait time.Duration, ok bool) {
-	return guidance.Advice(d.Message)
+	return d.Advice()
 }
 
 // classifyEvent classes an error event inside a stream: what is not known to be final may pass by itself.

@@ -27,7 +27,7 @@ var Dialect = compatible.Dialect{Spec: compatible.Spec{
 	Complete: complete,
 	Classify: classify,
 	Hint: func(f compatible.Failed, _ time.Time) (time.Duration, bool) {
-		return guidance.Advice(f.Document.Message)
+		return f.Document.Advice()
 	},
 	Budget: budget,
 }}

@@ -39,7 +39,10 @@ type apiError struct {
 func readError(status int, d failure.Document, reference time.Time) *apiError {
 	e := &apiError{Document: d, status: status}
 	e.details(d.Error.Get("details"), reference, maxNesting)
-	e.hint(guidance.Advice(d.Message))
+	if e.hint(guidance.Told(d.Message)); !e.waits {
+		e.hint(guidance.Advice(d.Message))
+	}
+	e.hint(guidance.Hint(d.Message, "reset after ")) // of the very quota that refused
 	e.named(d.Message)
 	e.none = e.none || saysNone(d.Message)
 	return e

@@ -58,6 +58,7 @@ func TestA9WaitsInTheBody(t *testing.T) {
 		"the message alone":          {exhausted(`limit: 20\nPlease retry in 10h17m5.7s.`, ""), 37025700 * time.Millisecond, true},
 		"seconds in the message":     {exhausted("Please retry in 44.09s", ""), 44090 * time.Millisecond, true},
 		"capacity, reset after":      {exhausted("You have exhausted your capacity on this model. Your quota will reset after 12s.", ""), 12 * time.Second, true},
+		"of another quota":           {exhausted("Your allowance of a day resets in 13 hours.", retryInfo(`"6s"`)), 6 * time.Second, true},
 		"an array":                   {"[" + exhausted("m", retryInfo(`"12s"`)) + "\n]", 12 * time.Second, true},
 		"a detail without its type":  {exhausted("m", `{"retryDelay":"7s"}`), 7 * time.Second, true},
 		"in the details of a detail": {exhausted("m", `{"@type":"type.googleapis.com/google.rpc.Status","code":8,"details":[`+retryInfo(`"7s"`)+`]}`), 7 * time.Second, true},

@@ -144,6 +144,18 @@ func TestHints(t *testing.T) {
 		"quota resets in ~41 minutes":                      {41 * time.Minute, true},
 		"please wait for another 30s":                      {30 * time.Second, true},
 		"will be retried after 3 attempts":                 {},
+
+		"Please try again in 6s. Your daily allowance resets in 13 hours.":          {6 * time.Second, true},
+		"Your daily allowance resets in 13 hours. Retry after 6s, or retry in 8s.":  {8 * time.Second, true},
+		"Please wait 2 days for approval of a raise, then. Try again in 3s":         {3 * time.Second, true},
+		"Please wait 20 seconds. Quotas of a day are reset: limit resets in 2 days": {20 * time.Second, true},
+		"Please wait 2m before the next. Retrying in 5h":                            {2 * time.Minute, true},
+		"Please try again later. Your limit will reset in 5h 12m.":                  {312 * time.Minute, true},
+		"Rate limit reset in 12s":                         {12 * time.Second, true},
+		"Engine timed out: wait for 600 seconds exceeded": {},
+		"wait for 3600s lock":                             {},
+		"Connection reset after 600 seconds":              {},
+		"the stream was reset in 2 minutes":               {},
 	}
 	for text, tc := range cases {
 		if wait, ok := Advice(text); wait != tc.wait || ok != tc.ok {
@@ -187,13 +199,14 @@ func FuzzRetryAfter(f *testing.F) {
 
 // FuzzReset covers resets, durations and hints.
 func FuzzReset(f *testing.F) {
-	for _, s := range []string{"6m0s", "1781524890", "2026-06-15T12:00:07Z", "try again in 1h2m3s", "0.1d", "9999999999999h", "1µs"} {
+	for _, s := range []string{"6m0s", "1781524890", "2026-06-15T12:00:07Z", "try again in 1h2m3s", "please wait for 3s. resets in 2 days", "0.1d", "9999999999999h", "1µs"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for what, read := range map[string]func() (time.Duration, bool){
 			"reset": func() (time.Duration, bool) { return reset(s, noon) },
 			"hint":  func() (time.Duration, bool) { return Hint(s, "in ") },
+			"said":  func() (time.Duration, bool) { return Advice(s, s) },
 			"date":  func() (time.Duration, bool) { return DateHint(s, "on", noon) },
 		} {
 			wait, ok := read()

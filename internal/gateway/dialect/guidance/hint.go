@@ -11,17 +11,44 @@ import (
 // maxHintText bounds the prose that is searched.
 const maxHintText = 4 << 10
 
-// phrases are what waits stand behind in the prose of providers and of those who copy them.
-var phrases = []string{
-	"try again in ", "try again after ", "retry in ", "retry after ", "retrying in ", "reset in ", "resets in ", "reset after ",
-	"please wait ", "wait for ",
+// told are what waits stand behind that are told of a repeat, in the prose of providers and of those who copy them.
+var told = []string{"try again in ", "try again after ", "retry in ", "retry after "}
+
+// asides may be told of something else: of an approval, of what the server does itself, of another limit than the one that
+// refused. Each counts only where nothing before it says a wait. What waited in vain ("wait for 600s exceeded") and
+// connections that were reset are no advice at all.
+var asides = [...][]string{
+	{"please wait ", "please wait for "},
+	{
+		"retrying in ", "resets in ", "resets after ", "will reset in ", "will reset after ", "will be reset in ", "will be reset after ",
+		"limit reset in ", "limit reset after ", "limits reset in ", "limits reset after ", "quota reset in ", "quota reset after ",
+	},
 }
 
 // vague are words that may stand before such a wait.
 var vague = [...]string{"about ", "approximately ", "around ", "another ", "at least "}
 
-// Advice is the longest wait that prose gives, as providers usually word it.
-func Advice(text string) (wait time.Duration, ok bool) { return Hint(text, phrases...) }
+// Told is the longest wait before a repeat that prose gives.
+func Told(texts ...string) (wait time.Duration, ok bool) { return longest(texts, told) }
+
+// Advice is the wait that prose gives, as providers usually word it: the longest before a repeat, else the longest of
+// what may mean one.
+func Advice(texts ...string) (wait time.Duration, ok bool) {
+	wait, ok = Told(texts...)
+	for i := 0; !ok && i < len(asides); i++ {
+		wait, ok = longest(texts, asides[i])
+	}
+	return wait, ok
+}
+
+func longest(texts, phrases []string) (wait time.Duration, ok bool) {
+	for _, text := range texts {
+		if said, found := Hint(text, phrases...); found {
+			wait, ok = max(wait, said), true
+		}
+	}
+	return wait, ok
+}
 
 // Hint finds the longest wait that prose gives after one of the phrases ("try again in 1h2m3s", "retry
 // after 1 second"); phrases are in lower case. A number without a unit is none.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/gateway/dialect"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/compatible"
-	"github.com/headgate-dev/headgate/internal/gateway/dialect/guidance"
 	"github.com/headgate-dev/headgate/internal/gateway/dialect/openai"
 )
 
@@ -48,5 +47,5 @@ func hint(f compatible.Failed, _ time.Time) (time.Duration, bool) {
 	if wait, ok := compatible.SecondsOf(f.Document.Error.Get("estimated_time")); ok {
 		return wait, true
 	}
-	return guidance.Advice(f.Document.Message)
+	return f.Document.Advice()
 }

@@ -26,7 +26,7 @@ func (Dialect) ReadFailure(status int, h http.Header, body []byte, r *dialect.Re
 }
 
 func hint(d failure.Document) (time.Duration, bool) {
-	return guidance.Advice(d.Message)
+	return d.Advice()
 }
 
 // classifyEvent classes an error event inside a stream, which has no status of its own.
@@ -89,7 +89,7 @@ func throttle(status int, message string) dialect.Class {
 // Budget is the budget a refusal names: its type, or the abbreviation in its message.
 func Budget(d failure.Document) string {
 	switch {
-	case failure.AtOnce(d):
+	case d.Type != "tokens" && failure.AtOnce(d): // requests at once are of type requests, too
 		return plan.InFlight
 	case d.Type == "requests", strings.Contains(d.Message, "(RPM)"), strings.Contains(d.Message, "(RPD)"):
 		return plan.Requests

@@ -78,12 +78,11 @@ func complete(f *compatible.Failed, r *dialect.Reading) {
 // hint is in the metadata; prose of the provider behind is quoted there too.
 func hint(f compatible.Failed, reference time.Time) (wait time.Duration, ok bool) {
 	wait, ok = compatible.SecondsOf(f.Document.Error.Get("metadata.retry_after_seconds"))
-	for _, text := range [...]string{f.Document.Message, f.Document.Error.Get("metadata.raw").Str} {
-		if said, found := guidance.Advice(text); found {
-			wait, ok = max(wait, said), true
-		}
-	}
 	if said, source, _ := guidance.RetryAfter(f.Copied("metadata.headers"), reference); source != dialect.SourceNone {
+		wait, ok = max(wait, said), true
+	}
+	f.Document.Waits = f.Document.Waits || ok // this copy's: a header that is quoted says as much as a member
+	if said, found := f.Document.Advice(f.Document.Error.Get("metadata.raw").Str); found {
 		wait, ok = max(wait, said), true
 	}
 	return wait, ok

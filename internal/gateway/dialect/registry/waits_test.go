@@ -32,6 +32,7 @@ func TestA9MembersThatGiveAWaitAreReadInEveryDialect(t *testing.T) {
 		`{"error":{"message":"slow","retry_after":-5}}`:                                                     0,
 		`{"error":{"message":"slow","retry_after":99999999999999999999}}`:                                   9_223_372_036 * second,
 		`[{"error":"{\"error\":{\"message\":\"slow\",\"retry_after\":7}}"}]`:                                7 * second,
+		`{"error":{"message":"Your daily allowance resets in 13 hours.","retry_after":6}}`:                  6 * second,
 		`{"error":{"message":"Please try again in 9s.","type":"rate_limit_error","retry_after":3}}`:         9 * second,
 		`{"error":{"message":"Please retry after 2 seconds.","type":"rate_limit_error"},"retry_after":4.5}`: 4500 * time.Millisecond,
 	} {
@@ -68,6 +69,34 @@ func TestA9MembersOfEventsAreReadToo(t *testing.T) {
 		m.Close()
 		if f, failed := m.StreamFailure(); !failed || !f.Waits || f.Wait != 31*time.Second {
 			t.Errorf("%s: failed %v, waits %v for %s", name, failed, f.Waits, f.Wait)
+		}
+	}
+}
+
+// TestProseOfSomethingElseIsNoWait: what waited in vain, another limit's reset and the time that an approval takes are not
+// what the call has to wait for where that is said, or at all.
+func TestProseOfSomethingElseIsNoWait(t *testing.T) {
+	for _, tc := range []struct {
+		dialect string
+		status  int
+		body    string
+		want    time.Duration
+	}{
+		{"OpenAI", 429, `{"error":{"code":"rate_limit_exceeded","message":"10 requests per minute. Please try again in 6s. Your daily allowance resets in 13 hours."}}`, 6 * time.Second},
+		{"OpenAI", 429, `{"error":{"message":"For a raise please wait 2 days for approval. Try again in 3s"}}`, 3 * time.Second},
+		{"OpenAI", 503, `{"error":{"message":"Engine timed out: wait for 600 seconds exceeded"}}`, 0},
+		{"OpenAI", 502, `{"error":{"message":"Connection reset after 600 seconds"}}`, 0},
+		{"OpenAI", 429, `{"error":{"message":"Your allowance resets in 13 hours."}}`, 13 * time.Hour},
+		{"Generic", 500, `{"error":{"message":"context deadline exceeded: wait for 3600s lock"}}`, 0},
+		{"Generic", 503, `{"error":{"message":"The model is loading, please wait for 20 minutes. The cache resets in 2 days."}}`, 20 * time.Minute},
+		{"OpenRouter", 429, `{"error":{"message":"Retry in 3s","metadata":{"raw":"Your allowance resets in 13 hours."}}}`, 3 * time.Second},
+		{"OpenRouter", 429, `{"error":{"message":"x","metadata":{"raw":"Your allowance resets in 13 hours.","headers":{"retry-after":"6"}}}}`, 6 * time.Second},
+		{"OpenRouter", 429, `{"error":{"message":"x","metadata":{"raw":"Your allowance resets in 13 hours."}}}`, 13 * time.Hour},
+	} {
+		d := ByName(tc.dialect)
+		r := d.ReadHeaders(tc.status, http.Header{}, received)
+		if d.ReadFailure(tc.status, http.Header{}, []byte(tc.body), &r); r.RetryAfter != tc.want {
+			t.Errorf("%s %d %s waits for %s, want %s", tc.dialect, tc.status, tc.body, r.RetryAfter, tc.want)
 		}
 	}
 }
