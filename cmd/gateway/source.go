@@ -173,12 +173,21 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			w.source.look(now)
-			if changed, err := w.credentials.Reload(); err != nil {
-				w.log.Error("credentials could not be read, the last ones stay", slog.String("error", err.Error()))
-			} else if changed {
-				w.gateway.Rekeyed(now)
-				w.log.Info("credentials read again")
-			}
+			w.rekey()
 		}
 	}
+}
+
+// rekey takes in the keys that have changed, also beside one that cannot be read.
+func (w *watcher) rekey() {
+	changed, err := w.credentials.Reload()
+	if err != nil {
+		w.log.Error("credentials could not be read, the last ones stay", slog.String("error", err.Error()))
+	}
+	if len(changed) == 0 {
+		return
+	}
+	// Not the tick's time: until now calls left with the keys from before.
+	w.gateway.Rekeyed(changed, time.Now())
+	w.log.Info("credentials have changed", slog.Any("credentials", changed))
 }

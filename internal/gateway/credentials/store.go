@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -75,24 +76,43 @@ func (s *Store) Key(name string, u *url.URL) (string, error) {
 	return e.key, nil
 }
 
-// Reload reads the directory again where it has changed, and says whether it had.
-func (s *Store) Reload() (bool, error) {
+// Reload reads the directory again where it has changed, and names the keys that are others than before or may go elsewhere,
+// in order. A file that was written anew as it was changes none, and an error of one key is no word on the others.
+func (s *Store) Reload() (changed []string, err error) {
 	if s.dir == "" {
-		return false, nil
+		return nil, nil
 	}
 	names, stamp, err := s.list()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if stamp == s.current.Load().stamp {
-		return false, nil
+	last := s.current.Load()
+	if stamp == last.stamp {
+		return nil, nil
 	}
 	entries, again, err := s.readAll(names)
 	if again {
 		stamp = "" // looked at again, whether it changes or not
 	}
 	s.current.Store(&content{entries: entries, stamp: stamp})
-	return true, err
+	return differing(last.entries, entries), err
+}
+
+// differing are the names whose entries are not the same in both, in order.
+func differing(a, b map[string]entry) []string {
+	var names []string
+	for name, e := range a {
+		if other, ok := b[name]; !ok || e.key != other.key || !slices.Equal(e.hosts, other.hosts) {
+			names = append(names, name)
+		}
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // readAll reads the keys. One that is unusable keeps its last good value, and does not keep others from

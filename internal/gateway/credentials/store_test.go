@@ -72,10 +72,11 @@ func TestReloadFollowsTheDirectoryAndKeepsTheLastGoodKeys(t *testing.T) {
 	u := &url.URL{Scheme: "https", Host: "h.example"}
 	write(t, dir, "k", "one")
 	write(t, dir, "k.hosts", "h.example")
-	if changed, err := s.Reload(); !changed || err != nil {
-		t.Fatalf("Reload = %t, %v", changed, err)
+	if changed, err := s.Reload(); len(changed) != 1 || err != nil {
+		t.Fatalf("Reload = %q, %v", changed, err)
 	}
-	if changed, _ := s.Reload(); changed {
+	read := s.current.Load()
+	if changed, _ := s.Reload(); len(changed) != 0 || s.current.Load() != read {
 		t.Error("a directory that did not change was read again")
 	}
 	write(t, dir, "k", "another")

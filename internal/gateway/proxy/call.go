@@ -69,6 +69,8 @@ type call struct {
 	// key is the gateway's own that the call is sent with, of the lane or the route; "" passes the app's on.
 	key     string
 	account admission.Account
+	// keyed is just before the last send was given its key.
+	keyed time.Time
 
 	// later is set where the call is made without its caller; callback is where its answer goes should it be put off,
 	// and full says that there was no room for that.

@@ -75,14 +75,6 @@ func (c *ceilings) left(a admission.Account, now time.Time) time.Duration {
 	return max(c.waits[a].until.Sub(now), 0)
 }
 
-// forget ends all waits.
-func (c *ceilings) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.waits)
-	c.stated.Store(0)
-}
-
 // answered takes a call of some size that the provider has let pass: a wait that was stated before for one no larger is over.
 func (c *ceilings) answered(a admission.Account, size float64, sent time.Time) {
 	if c.stated.Load() == 0 {

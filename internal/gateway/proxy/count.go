@@ -87,7 +87,7 @@ func (c *call) markExhausted(resp *http.Response, f dialect.Failure, body []byte
 		m = c.retold(f)
 	}
 	m.said = words
-	c.cfg.quotas.set(c.account, m, reset, c.ticket.Sent, now)
+	c.cfg.quotas.set(c.account, m, reset, c.keyed, now)
 }
 
 // repeated is a mark with the provider's own answer, without its compression, which another caller may not accept; nil

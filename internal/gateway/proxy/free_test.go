@@ -76,6 +76,28 @@ func TestB9AndC4FreeCallsEndAsOthersDo(t *testing.T) {
 	}
 }
 
+// TestFreeReadsWithoutABodyEndWell: a list that has not changed since it was read last is no failure, nor is one without a body.
+func TestFreeReadsWithoutABodyEndWell(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		for _, status := range []int{http.StatusOK, http.StatusNoContent, http.StatusNotModified} {
+			t.Run(method+" "+http.StatusText(status), func(t *testing.T) {
+				s := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Etag", `"one"`)
+					w.WriteHeader(status)
+				})
+				simulate(t, s, onePolicy(anthropicRoute(canonical...)), func(w *world) {
+					a := w.do(w.t.Context(), method, "/anthropic/v1/models", "", "X-Api-Key", canary.Key("1"), "If-None-Match", `"one"`)
+					if a.err != nil || a.status != status || a.body != "" || a.header.Get("Etag") != `"one"` {
+						t.Errorf("answer %d %q %v: %v", a.status, a.body, a.header, a.err)
+					}
+					w.atRest()
+					w.endedAs(outcomeSuccess, 1)
+				})
+			})
+		}
+	}
+}
+
 func half(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, `{"data":[`)
 	_ = http.NewResponseController(w).Flush()

@@ -25,10 +25,11 @@ func (u unwrapped) RoundTrip(r *http.Request) (*http.Response, error) {
 	return u.next.RoundTrip(r)
 }
 
-// withKeys gives the gateway keys, each with the hosts that it may go to, and lets it call over "https".
-func (w *world) withKeys(keys map[string]string) {
+// withKeys gives the gateway keys, each with the hosts that it may go to, and lets it call over "https". It returns their
+// directory.
+func (w *world) withKeys(keys map[string]string) (dir string) {
 	w.t.Helper()
-	dir := w.t.TempDir()
+	dir = w.t.TempDir()
 	for name, host := range keys {
 		for file, text := range map[string]string{name: canary.Key(name), name + ".hosts": host} {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
@@ -42,6 +43,7 @@ func (w *world) withKeys(keys map[string]string) {
 	}
 	w.gateway.opts.Credentials = store
 	w.gateway.SetTransport(unwrapped{w.upstream})
+	return dir
 }
 
 // sorted is a route with a lane for calls that say so, which has a key of its own.

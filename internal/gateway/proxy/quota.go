@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -43,26 +44,27 @@ type quotas struct {
 
 	mu    sync.Mutex
 	marks map[admission.Account]*mark
-	// since is when all of them were forgotten last.
+	// since is when some of them were forgotten last.
 	since time.Time
 }
 
-// forget removes all marks: the keys of accounts are others from now on.
-func (q *quotas) forget(now time.Time) {
+// forget removes the marks of those whose keys are others from now on. A call of another account that is under way marks
+// nothing either: one time does for all, and the next call finds out.
+func (q *quotas) forget(renewed map[uint64]bool, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	clear(q.marks)
-	q.marked.Store(0)
+	maps.DeleteFunc(q.marks, func(a admission.Account, _ *mark) bool { return renewed[a.Fingerprint] })
+	q.marked.Store(int32(len(q.marks)))
 	q.since = now
 }
 
 // set marks an account. A documented reset holds calls until then, but for one each hour; else one probes
 // each minute.
-func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, sent, now time.Time) {
+func (q *quotas) set(a admission.Account, m *mark, reset time.Duration, keyed, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if sent.Before(q.since) {
-		return // with a key from before
+	if keyed.Before(q.since) {
+		return // its key may be one from before
 	}
 	if q.marks == nil {
 		q.marks = map[admission.Account]*mark{}

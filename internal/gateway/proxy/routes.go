@@ -124,14 +124,18 @@ func (g *Gateway) Apply(p *plan.Plan, now time.Time) {
 	g.applyLocked(now)
 }
 
-// Rekeyed forgets which quotas are spent and which waits are too long: keys of the gateway's own are others, perhaps of
-// other accounts, and who renewed one for that is served at once. Each account that is as it was is found out by its next call.
-func (g *Gateway) Rekeyed(now time.Time) {
+// Rekeyed forgets which quotas of some of the gateway's own keys are spent: they are others, perhaps of other accounts, and who
+// renewed one for that is served at once. An account that is as it was is found out by its next call. Waits stay: the gate
+// keeps them, and calls fail over for as long. Until now calls may have been given a key from before.
+func (g *Gateway) Rekeyed(keys []string, now time.Time) {
+	accounts := map[uint64]bool{}
+	for _, key := range keys {
+		accounts[accountOf(key)] = true
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, r := range g.routes {
-		r.quotas.forget(now)
-		r.ceilings.forget()
+		r.quotas.forget(accounts, now)
 	}
 }
 

@@ -25,6 +25,7 @@ func (c *call) send() *again {
 		return again
 	}
 	defer c.judge("")
+	c.keyed = c.now()
 	out, err := c.outgoing()
 	if err != nil {
 		c.settle(admission.Settlement{Kind: admission.NotSent})
@@ -229,6 +230,7 @@ func (c *call) sendFree() {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	end, _ := c.pass(resp, &blind{}, relayOptions{})
-	c.countEnd(end, resp.StatusCode >= http.StatusMultipleChoices)
+	// Who asks whether a list has changed is answered well when told that it has not.
+	c.countEnd(end, resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode != http.StatusNotModified)
 	c.endAnswer(end)
 }
