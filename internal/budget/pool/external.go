@@ -106,9 +106,28 @@ func (p *Pool) waiting(b *purse) float64 {
 	}
 	sum := 0.0
 	for _, k := range b.users {
-		sum += k.wanted()
+		for i, other := range k.account.books {
+			if other != k {
+				continue
+			}
+			for _, c := range k.account.claims {
+				sum += c.awaits(i)
+			}
+		}
 	}
 	return sum
+}
+
+// awaits is what a claim of small calls waits for of a book: all that its slice in the queue asks for, though less is wanted by now,
+// since no less lets that go.
+func (c *claim) awaits(book int) float64 {
+	switch {
+	case c.class != small:
+		return 0
+	case c.queued:
+		return max(c.left[book], c.units[book])
+	}
+	return c.left[book]
 }
 
 // waitingFor is what the small calls that a shadow is charged for wait for.
@@ -116,8 +135,8 @@ func (p *Pool) waitingFor(s *purse) float64 {
 	sum := 0.0
 	for _, k := range s.of.users {
 		for _, c := range k.account.claims {
-			if c.class == small && slices.Contains(s.of.charged[p.laneOf(c.lane.name)], s) {
-				sum += c.left[slices.Index(k.account.books, k)]
+			if slices.Contains(s.of.charged[p.laneOf(c.lane.name)], s) {
+				sum += c.awaits(slices.Index(k.account.books, k))
 			}
 		}
 	}

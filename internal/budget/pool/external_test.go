@@ -86,6 +86,32 @@ func TestNeedsAreWhatWaitsAndIsNotHere(t *testing.T) {
 	}
 }
 
+// A slice of small calls that waits in the queue is drawn as a whole though less is wanted by now: what is drawn of it lets nothing
+// go else, and as nothing more is needed nothing more comes.
+func TestWhatASliceWaitsForIsDrawnThoughLessIsWanted(t *testing.T) {
+	for _, later := range []float64{400, 336, 252, 0.5} {
+		p, now := New(external(), Leader{Epoch: 1, First: true}, origin), origin
+		a := &teller{r: Report{Holder: "a"}}
+		for _, wants := range []float64{336, later} {
+			a.r.Wants = []Want{{Lane: "default", Units: []Amount{{"tokens", wants}}}}
+			a.tell(t, p, now)
+			now = now.Add(time.Second)
+			p.Advance(now)
+		}
+		for range 3 {
+			allot(p, p.Needs(now).Small, now)
+			now = now.Add(10 * time.Millisecond)
+			p.Advance(now)
+		}
+		if held := p.Held(Key{"a", 1}, "tokens", now); held < later-1e-6 {
+			t.Errorf("%v are granted of %v that are wanted", held, later)
+		}
+		if got := p.Needs(now); len(got.Small) > 0 {
+			t.Errorf("still needs %+v", got)
+		}
+	}
+}
+
 // Whatever happens, no more is granted than was deposited and came back, and a store that gives what is needed at its rate
 // has all of it used.
 func TestNoMoreIsGrantedThanWasDeposited(t *testing.T) {
